@@ -56,7 +56,8 @@ test: tools ## run all tests, those of the packages with the race detector
 	cd cluster && go test -vet=off -race -tags $(tags) ./...
 
 .PHONY: torture
-torture: tools ## run the tests of faults in their long form, for two to three hours
+torture: tools ## run the tests of faults in their long form, for three to four hours
+	TORTURE=1 go test -race -tags $(tags) -count=1 -timeout 2h -run '^TestRace$$' -v ./storage/bbolt
 	@for run in "e2e ./crash ./durability ./overload" "cluster/e2e ."; do (set -x; cd $${run%% *}; \
 		TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -p 1 -v $${run#* } | grep -vE '^ *(=== |--- PASS: .*/)'); \
 	done
@@ -152,4 +153,4 @@ $(syft):
 
 .PHONY: clean
 clean: ## remove built files and installed tools
-	rm -rf bin dist .bench .tools e2e/node/node_modules
+	rm -rf bin dist .bench-* .tools e2e/node/node_modules

@@ -22,7 +22,7 @@ func storageURLFile() config.Option {
 // readStorageURL sets the storage URL of c to the one line of the file at path. Its errors do
 // not repeat the line.
 func readStorageURL(c *config.Config, path string) error {
-	contents, err := files.ReadSecret(path, nil)
+	contents, err := files.ReadSecret(path)
 	if err != nil {
 		return app.AdviseRead(err, "name the file with the storage URL")
 	}

@@ -32,7 +32,7 @@ func TestCodesIsComplete(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			declared = append(declared, Code(code)) //nolint:gosec // three digits
+			declared = append(declared, Code(code))
 		}
 		return true
 	})

@@ -79,9 +79,12 @@ func storeError(id int64, err error) *models.Error {
 	case errors.Is(err, storage.ErrUnavailable):
 		return models.NewError(models.CodeUnavailable,
 			"the plant was not stored: the store is not available; try again later").WithCause(err)
+	case errors.As(err, new(*storage.CorruptError)):
+		return models.Errorf(models.CodeInternal, "the plant was not stored: id: %d is taken by a corrupt record; "+
+			"choose another id, and report the X-Request-Id", id).WithCause(err)
 	case errors.Is(err, storage.ErrCorrupt):
-		return models.Errorf(models.CodeInternal,
-			"the plant was not stored: the database is corrupt at the id %d; report the X-Request-Id", id).WithCause(err)
+		return models.NewError(models.CodeInternal,
+			"the plant was not stored: the database is corrupt; report the X-Request-Id").WithCause(err)
 	default:
 		return models.NewError(models.CodeInternal,
 			"the plant was not stored: the store failed; try again, and report the X-Request-Id if the error persists").WithCause(err)

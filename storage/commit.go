@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,13 +10,15 @@ import (
 	"plantstore/models"
 )
 
-// commitNext commits the next batch of the queue, if there is one, and gives back the token of
-// the commit.
-func (s *Store) commitNext() {
+// commitNext commits the next batch of the queue, and gives back the token of the commit. It returns
+// false if the queue is empty.
+func (s *Store) commitNext() bool {
 	defer func() { <-s.commits }()
-	if batch := s.nextBatch(); len(batch) > 0 {
+	batch := s.nextBatch()
+	if len(batch) > 0 {
 		s.commit(batch)
 	}
+	return len(batch) > 0
 }
 
 // commit commits a batch, and sends the outcomes. Of creates with the same id only the first is
@@ -63,11 +66,11 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 	case i.Err != nil:
 		return i.Err
 	case i.Existing != nil: // Of an earlier commit, whatever the outcome of this one is.
-		return &ExistsError{Identical: i.Existing.Equal(plant)}
+		return &ExistsError{Stored: *i.Existing, Identical: i.Existing.Equal(plant)}
 	case err != nil:
 		return err
 	case !first:
-		return &ExistsError{Identical: i.Plant.Equal(plant)}
+		return &ExistsError{Stored: i.Plant, Identical: i.Plant.Equal(plant)}
 	}
 	return nil
 }
@@ -76,7 +79,8 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 const probePause = time.Second
 
 // countCommit counts a commit and keeps its outcome for Ready. A commit in which all ids are
-// taken may have written nothing, and does not count.
+// taken may have written nothing, and does not count. After [ErrNoSpace] only an empty batch makes
+// the store ready: a create may fit into free pages.
 func (s *Store) countCommit(items []Item, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,21 +99,17 @@ func (s *Store) countCommit(items []Item, err error) {
 		}
 	}
 	s.stats.Created += created
-	if created > 0 || len(items) == 0 {
+	if len(items) == 0 || created > 0 && !errors.Is(s.failure, ErrNoSpace) {
 		s.failure = nil
 	}
 }
 
-// probe commits each second while the last commit has failed, an empty batch if no creates are
-// queued: a store that is not ready may get no creates.
+// probe commits an empty batch each second while the store is not ready: it may get no creates. It
+// waits for its turn among them.
 func (s *Store) probe() {
-	select {
-	case s.commits <- struct{}{}:
-		defer func() { <-s.commits }()
-		if s.Ready() != nil && s.accepting() == nil {
-			s.commit(s.nextBatch())
-		}
-	default: // a commit is under way
-		s.probing.Reset(probePause)
+	s.commits <- struct{}{}
+	defer func() { <-s.commits }()
+	if s.Ready() != nil && s.accepting() == nil {
+		s.commit(nil)
 	}
 }

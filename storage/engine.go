@@ -84,7 +84,7 @@ type (
 		Run(ctx context.Context)
 	}
 
-	// A Resetter can replace all plants at once.
+	// A Resetter can replace all plants at once. It has one writer.
 	Resetter interface {
 		// Reset is Reset of [Store]. It is not called during a commit.
 		Reset(records []Record) error
@@ -148,6 +148,7 @@ type Stats struct {
 	Created       uint64     // plants that were stored
 	Resets        uint64     // of the plants
 	FailedCommits uint64     // including those with an unknown outcome
+	Stopped       bool       // after a fault
 	File          *FileStats // nil if there is no file on this machine
 }
 

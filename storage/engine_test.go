@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,21 +19,33 @@ import (
 type testEngine struct {
 	storage.Engine // nil: no test reads
 
-	store   *storage.Store
-	stop    func(cause error) // of the store
-	batches chan []storage.Item
-	replies chan func(batch []storage.Item) error
-	lasting time.Duration // of Run after its context has ended
-	ended   bool          // Run
-	closed  bool
-	late    bool // Run, which had not ended when the engine was closed
-	log     bytes.Buffer
+	store    *storage.Store
+	failStop *storage.FailStop
+	batches  chan []storage.Item
+	replies  chan func(batch []storage.Item) error
+	busy     atomic.Int64  // commits and resets that are under way
+	lasting  time.Duration // of Run after its context has ended
+	ended    bool          // Run
+	closed   bool
+	late     bool // Run, which had not ended when the engine was closed
+	log      bytes.Buffer
 }
 
 // Commit implements [storage.Engine].
 func (e *testEngine) Commit(batch []storage.Item) error {
+	e.busy.Add(1)
+	defer e.busy.Add(-1)
 	e.batches <- slices.Clone(batch)
 	return (<-e.replies)(batch)
+}
+
+// Reset implements [storage.Resetter]. The test sees it as a batch.
+func (e *testEngine) Reset(records []storage.Record) error {
+	batch := make([]storage.Item, len(records))
+	for i, record := range records {
+		batch[i].Record = record
+	}
+	return e.Commit(batch)
 }
 
 // Close implements [storage.Engine].
@@ -42,8 +55,7 @@ func (e *testEngine) Close() error {
 }
 
 // Run implements [storage.Runner].
-func (e *testEngine) Run(ctx context.Context, stop func(cause error)) {
-	e.stop = stop
+func (e *testEngine) Run(ctx context.Context) {
 	<-ctx.Done()
 	time.Sleep(e.lasting)
 	e.ended = true
@@ -52,28 +64,40 @@ func (e *testEngine) Run(ctx context.Context, stop func(cause error)) {
 // run runs a test in a bubble, with a store over a testEngine.
 func run(t *testing.T, test func(t *testing.T, e *testEngine)) {
 	t.Helper()
-	runWith(t, storage.Limits{}, test)
+	runWith(t, storage.Limits{}, succeed, test)
 }
 
-// runWith is run with limits.
-func runWith(t *testing.T, limits storage.Limits, test func(t *testing.T, e *testEngine)) {
+// runWith is run with limits, and with the reply to the first empty batch.
+func runWith(t *testing.T, limits storage.Limits, first func([]storage.Item) error, test func(t *testing.T, e *testEngine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		e := &testEngine{batches: make(chan []storage.Item), replies: make(chan func([]storage.Item) error)}
-		e.store = storage.New(e, limits, storage.Options{Logger: slog.New(slog.NewTextHandler(&e.log, nil))})
-		synctest.Wait()
+		logger := slog.New(slog.NewTextHandler(&e.log, nil))
+		e.failStop = storage.NewFailStop(logger)
+		go func() { e.store = storage.New(e, e.failStop, limits, storage.Options{Logger: logger}) }()
+		e.commit(t, first)
 		test(t, e)
 		_ = e.store.Close()
 	})
 }
 
-// create starts a create and waits until it is queued. Its outcome comes
+// background calls f in a goroutine and waits until everything else waits. Its result comes
 // through the channel.
-func (e *testEngine) create(ctx context.Context, id int64, name string) <-chan error {
+func background(f func() error) <-chan error {
 	outcome := make(chan error, 1)
-	go func() { outcome <- e.store.Create(ctx, id, models.Plant{Name: name}) }()
+	go func() { outcome <- f() }()
 	synctest.Wait()
 	return outcome
+}
+
+// create starts a create and waits until it is queued.
+func (e *testEngine) create(ctx context.Context, id int64, name string) <-chan error {
+	return background(func() error { return e.store.Create(ctx, id, models.Plant{Name: name}) })
+}
+
+// reset starts a reset to a plant with the id 10.
+func (e *testEngine) reset(ctx context.Context) <-chan error {
+	return background(func() error { return e.store.Reset(ctx, []storage.Record{{ID: 10}}) })
 }
 
 // succeed is a reply: all new, all stored.

@@ -1,6 +1,10 @@
 package storage
 
-import "errors"
+import (
+	"errors"
+
+	"plantstore/models"
+)
 
 // The errors of a store. Engines wrap them with details; callers match them with
 // [errors.Is]. An error of Create that matches neither one of these nor
@@ -25,7 +29,8 @@ var (
 
 // An ExistsError is the outcome of a create whose id is taken (C5.27).
 type ExistsError struct {
-	Identical bool // whether the stored plant equals the one sent
+	Stored    models.Plant
+	Identical bool // whether Stored equals the plant that was sent
 }
 
 // Error returns whether the stored plant is identical.
@@ -36,7 +41,7 @@ func (e *ExistsError) Error() string {
 	return "the id is taken by a different plant"
 }
 
-// A CorruptError is [ErrCorrupt] for a record whose id is known. List and Get return it.
+// A CorruptError is [ErrCorrupt] for a record whose id is known. Create, List and Get return it.
 type CorruptError struct {
 	ID  int64
 	Err error // matches ErrCorrupt and names the id

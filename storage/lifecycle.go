@@ -88,13 +88,11 @@ func (s *Store) Reset(ctx context.Context, records []Record) error {
 	if !ok {
 		return fmt.Errorf("this engine has no reset: %w", errors.ErrUnsupported)
 	}
-	for range cap(s.commits) {
-		select {
-		case s.commits <- struct{}{}:
-			defer func() { <-s.commits }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	select {
+	case s.commits <- struct{}{}: // the only one
+		defer func() { <-s.commits }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	if err := s.accepting(); err != nil {
 		return err
@@ -164,8 +162,9 @@ func (s *Store) close() {
 	s.mu.Lock()
 	s.refusal = cmp.Or(s.refusal, fmt.Errorf("%w: it is closed", ErrUnavailable))
 	s.mu.Unlock()
-	for range cap(s.commits) { // after the commits under way; none begins later
+	for range cap(s.commits) { // after the commits under way
 		s.commits <- struct{}{}
+		defer func() { <-s.commits }() // a reset that waits is refused
 	}
 	for batch := s.nextBatch(); len(batch) > 0; batch = s.nextBatch() {
 		s.commit(batch)

@@ -49,12 +49,15 @@ func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := s.enqueue(r); err != nil {
 		return err
 	}
+	commits := s.commits
 	for {
 		select {
 		case err := <-r.done:
 			return err
-		case s.commits <- struct{}{}:
-			s.commitNext()
+		case commits <- struct{}{}:
+			if !s.commitNext() { // another commit has r
+				commits = nil
+			}
 		case <-ctx.Done():
 			return s.withdraw(r, ctx.Err())
 		}

@@ -59,15 +59,15 @@ func TestFailingCommits(t *testing.T) {
 	})
 }
 
-// TestCreateAfterFailure checks that a create that succeeds makes the store ready again, also
-// instead of an empty batch: none is queued behind creates. If their ids are taken, one follows.
+// TestCreateAfterFailure checks that a create that succeeds makes the store ready again, unless there
+// was no space: it may have fitted into free pages. No empty batch follows a create under way.
 func TestCreateAfterFailure(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
-		full := e.create(t.Context(), 1, "a")
-		e.commit(t, fail(storage.ErrNoSpace), 1)
-		want(t, "a create", full, storage.ErrNoSpace)
-		wantFailing(t, e, "after it", storage.ErrNoSpace)
+		failed := e.create(t.Context(), 1, "a")
+		e.commit(t, fail(errHum), 1)
+		want(t, "a create", failed, errHum)
+		wantFailing(t, e, "after it", errHum)
 		slow, queued := e.create(t.Context(), 1, "a"), e.create(t.Context(), 2, "a")
 		time.Sleep(time.Minute)
 		if n := e.store.Stats().QueuedCreates; n != 1 {
@@ -78,26 +78,60 @@ func TestCreateAfterFailure(t *testing.T) {
 		e.commit(t, taken("a"), 2)
 		wantExists(t, "an id that is taken", queued, true)
 		time.Sleep(time.Second)
-		e.commit(t, fail(storage.ErrNoSpace))
+		e.commit(t, fail(errHum))
 		created := e.create(t.Context(), 1, "a")
 		e.commit(t, succeed, 1)
 		want(t, "a create", created)
 		wantFailing(t, e, "after a create", nil)
 		time.Sleep(time.Minute) // an empty batch would block
+		full := e.create(t.Context(), 2, "a")
+		e.commit(t, fail(storage.ErrNoSpace), 2)
+		want(t, "a create without space", full, storage.ErrNoSpace)
+		small := e.create(t.Context(), 3, "a")
+		e.commit(t, succeed, 3)
+		want(t, "a small create", small)
+		wantFailing(t, e, "after a small create", storage.ErrNoSpace)
+		time.Sleep(time.Second)
+		e.commit(t, succeed)
+		wantFailing(t, e, "after an empty batch", nil)
 	})
 }
 
-// TestCloseAfterFailure checks that a store commits no empty batch after Close.
-func TestCloseAfterFailure(t *testing.T) {
+// TestFailingStart checks that a store is not ready if its first empty batch fails, and that no
+// create of a taken id makes it ready.
+func TestFailingStart(t *testing.T) {
 	t.Parallel()
-	run(t, func(t *testing.T, e *testEngine) {
-		outcome := e.create(t.Context(), 1, "a")
-		e.commit(t, fail(errHum), 1)
-		want(t, "a create", outcome, errHum)
-		_ = e.store.Close()
-		time.Sleep(time.Minute) // an empty batch would block
-		if err := e.store.Ready(); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, errHum) {
-			t.Errorf("after Close: %v", err)
+	runWith(t, storage.Limits{}, fail(storage.ErrNoSpace), func(t *testing.T, e *testEngine) {
+		wantFailing(t, e, "at first", storage.ErrNoSpace)
+		conflict := e.create(t.Context(), 1, "a")
+		e.commit(t, taken("a"), 1)
+		wantExists(t, "an id that is taken", conflict, true)
+		wantFailing(t, e, "after it", storage.ErrNoSpace)
+		time.Sleep(time.Second)
+		e.commit(t, succeed)
+		wantFailing(t, e, "after an empty batch", nil)
+		if n := e.store.Stats().FailedCommits; n != 0 {
+			t.Errorf("%d failed commits, want none: no create has failed", n)
 		}
 	})
+}
+
+// TestNoProbeAfterEnd checks that a store that has failed commits no empty batch after Close, nor
+// after a fault.
+func TestNoProbeAfterEnd(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(e *testEngine){
+		"closed":  func(e *testEngine) { _ = e.store.Close() },
+		"stopped": func(e *testEngine) { e.failStop.Stop(errors.New("the file is gone")) },
+	} {
+		runWith(t, storage.Limits{}, fail(errHum), func(t *testing.T, e *testEngine) {
+			end(e)
+			time.Sleep(time.Minute)
+			background(func() error { e.store.Probe(); return nil })
+			e.wantBusy(t, 0)
+			if err := e.store.Ready(); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, errHum) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
 }

@@ -16,21 +16,14 @@ import (
 // the batch get the outcome of their commit, queued and later ones ErrUnavailable.
 func TestStop(t *testing.T) {
 	t.Parallel()
-	fatal := func(outcome error) func(*testEngine, []storage.Item) error {
-		return func(*testEngine, []storage.Item) error { return &storage.FatalError{Cause: errHum, Outcome: outcome} }
-	}
 	for name, test := range map[string]struct {
-		commit func(e *testEngine, batch []storage.Item) error
-		want   error
+		stops, panics bool
+		err, want     error // of the commit, and of the create in it
 	}{
-		"fatal, unknown outcome": {fatal(storage.ErrUnknown), storage.ErrUnknown},
-		"fatal, not stored":      {fatal(nil), storage.ErrUnavailable},
-		"panic":                  {func(*testEngine, []storage.Item) error { panic(errHum) }, storage.ErrUnknown},
-		"background work": {func(e *testEngine, _ []storage.Item) error {
-			e.stop(errHum)
-			e.stop(errors.New("not the first"))
-			return nil
-		}, nil},
+		"unknown outcome":    {stops: true, err: storage.ErrUnknown, want: storage.ErrUnknown},
+		"not stored":         {stops: true, err: errHum, want: errHum},
+		"between two writes": {stops: true},
+		"panic":              {panics: true, want: storage.ErrUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,8 +34,15 @@ func TestStop(t *testing.T) {
 				queued := e.create(t.Context(), 2, "a")
 				cancel()
 				want(t, "withdrawn", withdrawn, storage.ErrOverloaded)
-				e.commit(t, func(batch []storage.Item) error { return test.commit(e, batch) }, 1)
-				if err := <-committed; !errors.Is(err, test.want) || test.want == nil && err != nil {
+				e.commit(t, func([]storage.Item) error {
+					if test.panics {
+						panic(errHum)
+					}
+					e.failStop.Stop(errHum)
+					e.failStop.Stop(errors.New("not the first"))
+					return test.err
+				}, 1)
+				if err := <-committed; !errors.Is(err, test.want) {
 					t.Errorf("committed: %v, want: %v", err, test.want)
 				}
 				want(t, "queued", queued, storage.ErrUnavailable)
@@ -76,24 +76,20 @@ func wantStopped(t *testing.T, e *testEngine) {
 // work, and closes the engine, in this order. A second call waits as well.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Limits{BatchPlants: 2}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Limits{BatchPlants: 2}, succeed, func(t *testing.T, e *testEngine) {
 		e.lasting = time.Second // of the bubble's time
 		var queued []<-chan error
 		for id := range int64(4) {
 			queued = append(queued, e.create(t.Context(), id, "a"))
 		}
-		closed := make(chan error, 2)
-		for range cap(closed) {
-			go func() { closed <- e.store.Close() }()
-		}
-		synctest.Wait()
+		closed := []<-chan error{background(e.store.Close), background(e.store.Close)}
 		if err := e.store.Ready(); !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("Ready: %v, want: %v", err, storage.ErrUnavailable)
 		}
 		want(t, "late", e.create(t.Context(), 9, "a"), storage.ErrUnavailable)
 		e.commit(t, succeed, 0)
 		e.commit(t, succeed, 1, 2)
-		wantNone(t, "Close", closed)
+		wantNone(t, "Close", closed[0])
 		if e.ended || e.closed {
 			t.Errorf("during a commit: background work ended: %t, engine closed: %t", e.ended, e.closed)
 		}
@@ -101,7 +97,7 @@ func TestClose(t *testing.T) {
 		for _, outcome := range queued {
 			want(t, "queued", outcome)
 		}
-		for range cap(closed) {
+		for _, closed := range closed {
 			if err := <-closed; err != nil || !e.ended || !e.closed || e.late {
 				t.Errorf("Close: %v, background work ended: %t, engine closed: %t, before that: %t", err, e.ended, e.closed, e.late)
 			}
@@ -115,7 +111,7 @@ func TestStopWhileClosing(t *testing.T) {
 		e.create(t.Context(), 1, "a")
 		queued := e.create(t.Context(), 2, "a")
 		go func() { _ = e.store.Close() }()
-		e.commit(t, func([]storage.Item) error { e.stop(errHum); return nil }, 1)
+		e.commit(t, func([]storage.Item) error { e.failStop.Stop(errHum); return nil }, 1)
 		want(t, "queued", queued, storage.ErrUnavailable)
 		wantStopped(t, e)
 	})
@@ -126,7 +122,7 @@ func TestCloseAfterFault(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
 		outcome := e.create(t.Context(), 1, "a")
-		e.stop(errHum)
+		e.failStop.Stop(errHum)
 		began := time.Now()
 		if err := e.store.Close(); err == nil || !strings.Contains(err.Error(), errHum.Error()) || time.Since(began) != 10*time.Second {
 			t.Errorf("Close = %v after %v, want the fault after 10 s", err, time.Since(began))

@@ -49,7 +49,7 @@
 //
 // A store is ready while it is open and its last commit has succeeded. After a failed commit it
 // commits an empty batch each second until one succeeds. An empty batch needs as much space as
-// a create. New starts with one.
+// a create: after ErrNoSpace only it makes the store ready. New starts with one.
 package storage
 
 import (
@@ -131,7 +131,7 @@ func New(engine Engine, failStop *FailStop, limits Limits, options Options) *Sto
 		commits: make(chan struct{}, limits.Writers), bulk: make(chan struct{}, 1),
 		yield: yield, maxPlants: queuePlants, maxBytes: queueBytes, closed: make(chan struct{}),
 	}
-	s.probing = time.AfterFunc(probePause, s.probe)
+	s.probing = time.AfterFunc(math.MaxInt64, s.probe) // set by countCommit
 	if options.ReadOnly {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 		return s
@@ -268,6 +268,7 @@ func (s *Store) Stats() Stats {
 	stats := s.stats
 	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.maxPlants
 	s.mu.Unlock()
+	stats.Stopped = s.Fault() != nil
 	if engine, ok := s.engine.(FileStatter); ok {
 		file := engine.FileStats()
 		stats.File = &file

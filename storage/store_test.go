@@ -15,12 +15,14 @@ import (
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	e := new(testEngine)
-	s := storage.New(e, storage.Limits{}, storage.Options{ReadOnly: true})
+	s := storage.New(e, nil, storage.Limits{}, storage.Options{ReadOnly: true})
 	if err := s.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "reading only") {
 		t.Errorf("Create = %v, want: %v", err, storage.ErrUnavailable)
 	}
-	if err := s.Ready(); !errors.Is(err, storage.ErrUnavailable) {
-		t.Errorf("Ready = %v, want: %v", err, storage.ErrUnavailable)
+	for name, err := range map[string]error{"Ready": s.Ready(), "Reset": s.Reset(t.Context(), nil)} {
+		if !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("%s = %v, want: %v", name, err, storage.ErrUnavailable)
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
@@ -30,9 +32,9 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// A listEngine has plants to read, and no optional ability.
+// A listEngine has plants to read, stores none, and has no optional ability.
 type listEngine struct {
-	storage.Engine // nil: no test writes
+	storage.Engine // nil: no test gets a plant
 
 	records []storage.Record
 	err     error // after them
@@ -40,6 +42,9 @@ type listEngine struct {
 
 // Close implements [storage.Engine].
 func (e *listEngine) Close() error { return nil }
+
+// Commit implements [storage.Engine].
+func (e *listEngine) Commit([]storage.Item) error { return nil }
 
 // List implements [storage.Engine].
 func (e *listEngine) List(context.Context, int64) iter.Seq2[storage.Record, error] {
@@ -59,7 +64,7 @@ func (e *listEngine) List(context.Context, int64) iter.Seq2[storage.Record, erro
 func TestMissingAbilities(t *testing.T) {
 	t.Parallel()
 	e := &listEngine{records: make([]storage.Record, 3)}
-	s := storage.New(e, storage.Limits{}, storage.Options{})
+	s := storage.New(e, nil, storage.Limits{}, storage.Options{})
 	defer func() { _ = s.Close() }()
 	if n, err := s.Count(t.Context()); n != 3 || err != nil {
 		t.Errorf("Count = %d, %v, want 3", n, err)
@@ -74,6 +79,9 @@ func TestMissingAbilities(t *testing.T) {
 	}
 	if err := s.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("Snapshot = %v, want: %v", err, errors.ErrUnsupported)
+	}
+	if err := s.Reset(t.Context(), nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Reset = %v, want: %v", err, errors.ErrUnsupported)
 	}
 	if file := s.Stats().File; file != nil {
 		t.Errorf("statistics of a file: %+v, want none", file)

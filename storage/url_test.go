@@ -55,7 +55,7 @@ func TestParseURL(t *testing.T) {
 // of that name, and no error repeats it.
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
-	for url, want := range map[string]string{ //nolint:gosec // made up
+	for url, want := range map[string]string{
 		"":                                     "has no path: write bbolt:PATH",
 		"bbolt:":                               "has no path: write bbolt:PATH",
 		"a\x00b":                               "not clearly a path",

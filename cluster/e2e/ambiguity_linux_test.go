@@ -34,7 +34,7 @@ func TestPostgresAmbiguity(t *testing.T) {
 
 func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // the same in each run
+	random := rand.New(rand.NewPCG(1, 0))
 	s := newSite(t, url, 2)
 	stop := s.load()
 	for round := range int64(plantstore.Torture(15, 150)) {

@@ -25,7 +25,7 @@ func (s *site) eventually(goal string, want outcome, word string) {
 		s.mu.Lock()
 		id := 1<<50 + int64(len(s.history))
 		s.mu.Unlock()
-		got := s.create(0, id, goal, true) //nolint:contextcheck // a request lasts as long as the test
+		got := s.create(0, id, goal, true)
 		if got == want && strings.Contains(s.last().response, word) {
 			return nil
 		}

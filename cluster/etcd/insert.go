@@ -93,8 +93,10 @@ func (e *Engine) setTaken(item *storage.Item, token retry.Token, kvs []*mvccpb.K
 		return
 	}
 	stored, err := decode(e.keys.of(item.ID), kvs[0].Value)
-	item.Err = err
-	if err == nil && stored.token != token {
+	switch {
+	case err != nil:
+		item.Err = &storage.CorruptError{ID: item.ID, Err: err}
+	case stored.token != token:
 		item.Existing = &stored.plant
 	}
 }

@@ -40,7 +40,7 @@ type keys string
 // of returns the key of id: the prefix and the id in hexadecimal with its sign
 // bit flipped, so that the order of the keys is the order of the ids (C5.29).
 func (k keys) of(id int64) string {
-	return fmt.Sprintf("%s%0*x", string(k), keyDigits, uint64(id)^signBit) //nolint:gosec // reinterprets the bits
+	return fmt.Sprintf("%s%0*x", string(k), keyDigits, uint64(id)^signBit)
 }
 
 // end returns the key after the last possible key of a plant.
@@ -50,7 +50,7 @@ func (k keys) end() string { return string(k) + strings.Repeat("f", keyDigits) +
 func (k keys) idOf(key string) (int64, error) {
 	digits, ok := strings.CutPrefix(key, string(k))
 	bits, err := strconv.ParseUint(digits, 16, 64)
-	id := int64(bits ^ signBit) //nolint:gosec // reinterprets the bits
+	id := int64(bits ^ signBit)
 	if !ok || err != nil || k.of(id) != key {
 		return 0, fmt.Errorf("%w: key %q is not a key of a plant", storage.ErrCorrupt, key)
 	}

@@ -115,7 +115,7 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
-		pem, err := os.ReadFile(ca) //nolint:gosec // the operator names the file
+		pem, err := os.ReadFile(ca)
 		if err != nil {
 			return nil, fmt.Errorf("ca: %w", err)
 		}
@@ -135,8 +135,8 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 // key, and for an expired certificate: a member that rejects it may close the connection
 // without a reason.
 func readPair(cert, key string) (*tls.Certificate, error) {
-	certificate, err := os.ReadFile(cert) //nolint:gosec // the operator names the file
-	private, err2 := files.ReadSecret(key, nil)
+	certificate, err := os.ReadFile(cert)
+	private, err2 := files.ReadSecret(key)
 	if err = cmp.Or(err, err2); err != nil {
 		return nil, fmt.Errorf("cert and key: %w", err)
 	}

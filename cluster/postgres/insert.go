@@ -66,7 +66,7 @@ func resolve(taken map[int64]*storage.Item, token retry.Token, stored []row) {
 // tryToWrite commits a transaction that inserts a plant and rolls it back to a savepoint.
 // It needs the same rights and resources as a create.
 func (e *Engine) tryToWrite(ctx context.Context, token retry.Token) error {
-	id := int64(binary.LittleEndian.Uint64(token[:])) //nolint:gosec // any id will do
+	id := int64(binary.LittleEndian.Uint64(token[:]))
 	batch := []storage.Item{{Record: storage.Record{ID: id}}}
 	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 		savepoint, err := tx.Begin(ctx)

@@ -91,7 +91,7 @@ func checkKey(rest string) error {
 	if err != nil || values.Get("sslkey") == "" {
 		return nil //nolint:nilerr // the driver reports a malformed URL
 	}
-	if _, err := files.ReadSecret(values.Get("sslkey"), nil); err != nil {
+	if _, err := files.ReadSecret(values.Get("sslkey")); err != nil {
 		return fmt.Errorf("sslkey: %w", err)
 	}
 	return nil

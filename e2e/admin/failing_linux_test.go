@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -13,43 +12,47 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestReadyOnFullDisk checks that a server without disk space for a create is not ready
-// while the disk is full, with one create or none, and recovers by itself when there is space.
-// For a disk that fails a sync, see TestExitAfterFault in e2e/durability.
+// TestReadyOnFullDisk checks that a server is not ready from the first refused create on while the
+// disk is full, from the beginning if it starts on a full disk, and recovers by itself when there is
+// space. Small creates, for which the file has space, make no difference. For a disk that fails a
+// sync, see TestExitAfterFault in e2e/durability.
 func TestReadyOnFullDisk(t *testing.T) {
 	t.Parallel()
 	fs := faultfs.Mount(t)
-	s := newSite(t, plantstore.Options{Env: []string{
+	options := plantstore.Options{Env: []string{
 		"STORAGE_URL=bbolt:" + fs.Dir + "/plants.db", "JWT_SECRET=a secret of the tests, long enough for HS256",
-	}})
-	var failed atomic.Int64
-	fs.SetFault(func(op faultfs.Op) syscall.Errno {
-		if op.TakesSpace {
-			failed.Add(1)
-			return syscall.ENOSPC
-		}
-		return 0
-	})
-	id, end := 0, time.Now().Add(patience)
-	for full := false; !full; { // free pages of the database have some space
+	}}
+	s, id := newSite(t, options), 0
+	create := func(name string) plantstore.Reply {
 		id++
-		a := s.create(fmt.Sprintf(`{"id":%d,"name":"%s"}`, id, strings.Repeat("long", 8000)))
-		full = a.Status != http.StatusOK
-		if full && a.Code != http.StatusInsufficientStorage || time.Now().After(end) {
-			t.Fatalf("create %d on a full disk: %d %s", id, a.Status, a.Body)
-		}
+		return s.create(fmt.Sprintf(`{"id":%d,"name":"%s"}`, id, name))
 	}
-	for before := failed.Load(); failed.Load() < before+3; { // interval of three probes
-		s.wantUnready("the store is not available")
-		if time.Now().After(end) {
-			t.Fatalf("the store has tried %d times", failed.Load()-before)
+	long := strings.Repeat("long", 8000)
+	for _, restart := range []bool{false, true} {
+		fs.SetFault(func(op faultfs.Op) syscall.Errno {
+			if op.TakesSpace {
+				return syscall.ENOSPC
+			}
+			return 0
+		})
+		for a, end := create(long), time.Now().Add(patience); a.Code != http.StatusInsufficientStorage; a = create(long) {
+			if a.Status != http.StatusOK || time.Now().After(end) {
+				t.Fatalf("create %d on a full disk: %d %s", id, a.Status, a.Body)
+			}
 		}
-		time.Sleep(10 * time.Millisecond) // state of another process
-	}
-	s.wantUnready("the store is not available")
-	fs.SetFault(nil)
-	s.await("ready again", func() bool { return s.probe("/readyz").Status == http.StatusOK })
-	if a := s.create(fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id)); a.Status != http.StatusOK {
-		t.Errorf("a create after that: %d %s", a.Status, a.Body)
+		if restart {
+			s.Stop()
+			s = newSite(t, options)
+		}
+		for end := time.Now().Add(5 * time.Second / 2); time.Now().Before(end); { // two probes of the store
+			s.wantUnready("the store is not available")
+			create("small")
+			time.Sleep(10 * time.Millisecond)
+		}
+		fs.SetFault(nil)
+		s.await("ready again", func() bool { return s.probe("/readyz").Status == http.StatusOK })
+		if a := create(long); a.Status != http.StatusOK {
+			t.Errorf("a create after that: %d %s", a.Status, a.Body)
+		}
 	}
 }

@@ -51,14 +51,14 @@ func newMachine(t *testing.T) machine {
 		t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	target, err := os.OpenFile(m.program, os.O_CREATE|os.O_WRONLY, 0o755) //nolint:gosec // others must reach it
+	target, err := os.OpenFile(m.program, os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(target, source); err != nil {
 		t.Fatal(err)
 	}
-	m.check(target.Close(), os.Chmod(root, 0o755), os.Chmod(filepath.Dir(root), 0o755), os.Mkdir(m.dir, 0o700), os.Chown(m.dir, victim, victim)) //nolint:gosec // others must reach it
+	m.check(target.Close(), os.Chmod(root, 0o755), os.Chmod(filepath.Dir(root), 0o755), os.Mkdir(m.dir, 0o700), os.Chown(m.dir, victim, victim))
 	return m
 }
 
@@ -126,16 +126,9 @@ func TestSecretsThatOthersCanChange(t *testing.T) {
 		}
 		for _, owner := range []int{0, victim} {
 			m.file("file", text, owner, 0o644) // like the mounts of containers
-			r := m.run(nil, args...)
-			warned := strings.Count(r.output, "can be read by other users")
-			if wants := flag != "--jwt-public-keys"; r.code != 0 || (warned == 1) != wants || warned > 1 {
-				t.Errorf("%s of user %d, mode 0644: exit code %d, %d warnings\n%s", flag, owner, r.code, warned, r.output)
+			if r := m.run(nil, args...); r.code != 0 {
+				t.Errorf("%s of user %d, mode 0644: exit code %d\n%s", flag, owner, r.code, r.output)
 			}
-		}
-		m.file("file", text, 0, 0o444)
-		m.check(os.Chown(filepath.Join(m.dir, "file"), 0, victim), os.Chmod(filepath.Join(m.dir, "file"), 0o440)) //nolint:gosec // others must reach it
-		if r := m.run(nil, args...); r.code != 0 || strings.Contains(r.output, "warning") {
-			t.Errorf("%s of root and the group: exit code %d\n%s", flag, r.code, r.output)
 		}
 	}
 }
@@ -183,13 +176,13 @@ func TestGeneratedSecretOfOthers(t *testing.T) {
 func TestFIFOs(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	m.check(os.Mkdir(filepath.Join(m.dir, "data"), 0o777), os.Chmod(filepath.Join(m.dir, "data"), 0o777)) //nolint:gosec // others must reach it
-	for name, args := range map[string]string{                                                            //nolint:gosec // names of files
+	m.check(os.Mkdir(filepath.Join(m.dir, "data"), 0o777), os.Chmod(filepath.Join(m.dir, "data"), 0o777))
+	for name, args := range map[string]string{
 		".env": "token", "data/jwt-secret": "token", "secret": "token --jwt-secret-file secret",
 		"key": "token --key key", "public": "serve --addr 127.0.0.1:0 --jwt-public-keys public",
 	} {
 		path := filepath.Join(m.dir, name)
-		m.check(syscall.Mkfifo(path, 0o600), os.Chown(path, attacker, attacker), os.Chmod(path, 0o666)) //nolint:gosec // the victim may read it
+		m.check(syscall.Mkfifo(path, 0o600), os.Chown(path, attacker, attacker), os.Chmod(path, 0o666))
 		if r := m.run(nil, strings.Fields(args)...); r.code <= 0 || !strings.Contains(r.output, "it is not a regular file") && !strings.Contains(r.output, "belongs to the user 65533") {
 			t.Errorf("%s in %s: exit code %d\n%s", args, name, r.code, r.output)
 		}
@@ -264,11 +257,11 @@ func TestDotenvOfOthers(t *testing.T) {
 		t.Errorf("through a link of root: exit code %d\n%s", r.code, r.output)
 	}
 	m.file(".env", trap, 0, 0o644)
-	if r := m.run(nil, "token"); r.code != 0 || strings.Count(r.output, "can be read by other users") != 1 {
+	if r := m.run(nil, "token"); r.code != 0 {
 		t.Errorf("with .env of root: exit code %d\n%s", r.code, r.output)
 	}
 	m.file(".env", "LOG_LEVEL=debug\n", victim, 0o664)
-	if r := m.run(nil, "token"); r.code != 0 || strings.Contains(r.output, "warning") {
+	if r := m.run(nil, "token"); r.code != 0 {
 		t.Errorf("with .env of the victim and its group: exit code %d\n%s", r.code, r.output)
 	}
 }
@@ -288,7 +281,7 @@ func TestSecretsFromPipes(t *testing.T) {
 	} {
 		cmd := exec.CommandContext(t.Context(), "bash", "-c", script, program)
 		cmd.Dir = dir
-		if r := finish(t, cmd); r.code != 0 || !strings.Contains(r.output, "eyJ") || strings.Contains(r.output, "warning") {
+		if r := finish(t, cmd); r.code != 0 || !strings.Contains(r.output, "eyJ") {
 			t.Errorf("%s: exit code %d\n%s", script, r.code, r.output)
 		}
 	}

@@ -1,186 +1,171 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/e2e/internal/tools"
-	"plantstore/e2e/internal/wrk"
 	"plantstore/internal/auth"
 )
 
-// A harness builds the programs and measures them.
+const (
+	// own is the program plantstore. All others are in the package reference.
+	own = "plantstore"
+	// referenceCommand is the argument before the name of a reference program.
+	referenceCommand = "reference"
+	// secret signs the tokens.
+	secret = "a secret of the benchmarks, long enough for HS256"
+)
+
+// A harness runs the measurements.
 type harness struct {
-	settings   settings
-	progress   io.Writer
-	only       *regexp.Regexp
-	dir        string            // directory of all of the following
-	binaries   map[string]string // paths by the names of the programs
-	oneToken   string            // path of a file with one token
-	manyTokens string
-	token      string
+	dir    string // of the binary of plantstore and the databases
+	script string // path of create.lua
+	token  string
 }
 
-// newHarness builds the programs and creates the tokens, in a new directory.
-func newHarness(ctx context.Context, s settings, progress io.Writer) (*harness, error) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		return nil, fmt.Errorf("%w (make tools installs it on Debian)", err)
-	}
-	only, err := regexp.Compile(s.only)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(s.dir, 0o750); err != nil {
-		return nil, err
-	}
-	h := &harness{settings: s, progress: progress, only: only}
-	if h.dir, err = os.MkdirTemp(s.dir, "run-"); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(checkDisk(h.dir), h.writeInputs(), h.build(ctx)); err != nil {
-		h.close()
-		return nil, err
-	}
-	return h, nil
+// newHarness builds plantstore in dir.
+func newHarness(dir, script string) (*harness, error) {
+	token, err := auth.Issue(auth.Secret(secret), auth.Grant{Subject: "bench", TTL: 24 * time.Hour}, time.Now())
+	return &harness{dir: dir, script: script, token: token}, errors.Join(err, plantstore.Build(filepath.Join(dir, own)))
 }
 
-func (h *harness) close() { _ = os.RemoveAll(h.dir) }
-
-// build builds the programs, all in the same way.
-func (h *harness) build(ctx context.Context) error {
-	h.binaries = map[string]string{plantstoreName: filepath.Join(h.dir, "plantstore")}
-	if err := plantstore.Build(h.binaries[plantstoreName]); err != nil { //nolint:contextcheck // as for the tests, which have none then
-		return err
+// command returns a run of a program in dir: of plantstore with args, or of a reference program.
+func (h *harness) command(ctx context.Context, dir, program string, args ...string) *exec.Cmd {
+	path := filepath.Join(h.dir, own)
+	if program != own {
+		path, args = "/proc/self/exe", []string{referenceCommand, program}
 	}
-	tags, err := tools.Tags() //nolint:contextcheck // go env, which is all it runs, is done at once
-	if err != nil {
-		return err
-	}
-	for name, pkg := range map[string]string{
-		floorName: "floor", floorPlusName: "floorplus", naiveName: "naive", sqliteName: "sqlite", bareName: "bare",
-	} {
-		h.binaries[name] = filepath.Join(h.dir, pkg)
-		build := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-trimpath", "-o", h.binaries[name], "./bench/"+pkg)
-		build.Dir = h.settings.module
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("%v: %w\n%s", build, err, out)
-		}
-	}
-	return nil
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir, cmd.Env = dir, []string{"JWT_SECRET=" + secret}
+	return cmd
 }
 
-// writeInputs writes the files that wrk reads. All tokens have the same length.
-func (h *harness) writeInputs() error {
-	tokens := make([]string, h.settings.tokens)
-	for i := range tokens {
-		var err error
-		grant := auth.Grant{Subject: fmt.Sprintf("client-%07d", i), TTL: 24 * time.Hour}
-		if tokens[i], err = auth.Issue(auth.Secret(secret), grant, time.Now()); err != nil {
-			return err
-		}
-	}
-	h.token = tokens[0]
-	h.oneToken = filepath.Join(h.dir, "token")
-	h.manyTokens = filepath.Join(h.dir, "tokens")
-	return errors.Join(
-		os.WriteFile(h.oneToken, []byte(h.token+"\n"), 0o600),
-		os.WriteFile(h.manyTokens, []byte(strings.Join(tokens, "\n")+"\n"), 0o600),
-	)
-}
-
-// measureAll returns all results.
-func (h *harness) measureAll(ctx context.Context) (*results, error) {
-	r := &results{
-		sequential: &store{order: wrk.Ascending, plants: h.settings.sequential},
-		random:     &store{order: wrk.Scattered, plants: h.settings.random},
-	}
-	var err error
-	if r.allocations, err = h.countAllocations(ctx); err != nil {
-		return nil, err
-	}
-	r.groups, err = h.measure(ctx, plan(r.sequential, r.random))
-	return r, err
-}
-
-// fill fills the initial stores of a group, unless another group has filled them.
-func (h *harness) fill(ctx context.Context, g group) error {
-	for _, c := range g.contenders {
-		if c.store == nil || c.store.dir != "" {
-			continue
-		}
-		begin := time.Now()
-		if err := c.store.fill(ctx, filepath.Join(h.dir, "filled-"+c.store.order)); err != nil {
-			return err
-		}
-		fmt.Fprintf(h.progress, "%-45s filled in %v\n", c.store.name(), time.Since(begin).Round(time.Second))
-	}
-	return nil
-}
-
-// measure measures the groups round by round. Each round begins with another contender of a
-// group, so that none always follows the same contender.
-func (h *harness) measure(ctx context.Context, groups []group) ([]measured, error) {
-	var all []measured
-	for _, g := range groups {
-		if !h.only.MatchString(g.name) {
-			continue
-		}
-		if err := h.fill(ctx, g); err != nil {
-			return nil, err
-		}
-		all = append(all, measured{group: g, samples: make([][]sample, len(g.contenders))})
-	}
-	for round := range h.settings.rounds {
-		for _, m := range all {
-			for i := range m.contenders {
-				at := (i + round) % len(m.contenders)
-				s, err := h.calmest(ctx, m.contenders[at])
-				if err != nil {
-					return nil, fmt.Errorf("%v, %v: %w", m.contenders[at], m.contenders[at].load, err)
-				}
-				m.samples[at] = append(m.samples[at], s)
+// measure measures everything in each round. Every other round is in reverse order, so that no
+// measurement always follows the same one.
+func (h *harness) measure(ctx context.Context, all []measurement, rounds int) (results, error) {
+	r, order := results{}, slices.Clone(all)
+	for range rounds {
+		for _, m := range order {
+			s, err := h.sample(ctx, m)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", m.Name, err)
 			}
+			fmt.Fprintf(os.Stderr, "%-46s %v\n", m.Name, s)
+			r[m.Name] = append(r[m.Name], s)
 		}
+		slices.Reverse(order)
 	}
-	return all, nil
+	return r, nil
 }
 
-// calm is the maximum share of the machine that other processes may use during a valid
-// measurement.
-const calm = 0.1
+// sample measures once, in a new directory with a copy of the store.
+func (h *harness) sample(ctx context.Context, m measurement) (s sample, err error) {
+	dir, err := os.MkdirTemp(h.dir, "sample-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := h.copyStore(ctx, m.stored, dir); err != nil {
+		return nil, err
+	}
+	before, beforeErr := readUsage()
+	s, err = m.run(h, ctx, m, dir)
+	after, afterErr := readUsage()
+	if err := errors.Join(err, beforeErr, afterErr); err != nil {
+		return nil, err
+	}
+	s[others] = max(0, float64(after.others-before.others)/float64(after.total-before.total))
+	return s, nil
+}
 
-// calmest measures one contender, repeatedly while others disturb it, and returns the least
-// disturbed measurement, whatever its speed.
-func (h *harness) calmest(ctx context.Context, c contender) (sample, error) {
-	best := sample{others: 1}
-	for range h.settings.tries {
-		s, err := h.sample(ctx, c)
-		if err != nil {
-			return sample{}, err
-		}
-		fmt.Fprintf(h.progress, "%-36v %-42v %8.0f/s  p99 %6.1f ms  CPU %5.1f µs  others %3.0f %%\n",
-			c.load, c, s.throughput, s.p99/1000, s.cpu, 100*s.others)
-		if c.load.long {
-			fmt.Fprintf(h.progress, "%-36s lowest second %.2f  longest pause %v  memory %.0f MB  start after kill %v\n",
-				"", s.lowest, s.pause, s.memory/1e6, s.restart)
-		}
-		s.bad += best.bad // of all tries
-		if s.others <= best.others {
-			best = s
-		}
-		best.bad = s.bad
-		if best.others <= calm {
-			break
+// A store is a database that contains the first plants of an order.
+type store struct {
+	order  string
+	plants int64
+}
+
+// copyStore copies the store to dir. The first use of a store builds it.
+func (h *harness) copyStore(ctx context.Context, s store, dir string) error {
+	if s.plants == 0 {
+		return nil
+	}
+	built := filepath.Join(h.dir, s.order+"-"+strconv.FormatInt(s.plants, 10))
+	if _, err := os.Stat(built); err != nil {
+		if err := errors.Join(os.Mkdir(built, 0o700), h.build(ctx, s, built)); err != nil {
+			return err
 		}
 	}
-	return best, nil
+	if err := os.CopyFS(dir, os.DirFS(built)); err != nil {
+		return err
+	}
+	syscall.Sync() // so that the kernel does not write the copy back during the measurement
+	return nil
+}
+
+// build imports the plants of the store into an empty database in dir.
+func (h *harness) build(ctx context.Context, s store, dir string) error {
+	cmd := h.command(ctx, dir, own, "plants", "import", "--quiet", "-")
+	cmd.Stdin = s.lines()
+	return output(cmd)
+}
+
+// lines returns the plants of the store as JSON Lines.
+func (s store) lines() io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		buffer := bufio.NewWriter(w)
+		for n := range s.plants {
+			if s.order == scattered {
+				n = rand.Int64N(8e15) //nolint:gosec // not a secret
+			}
+			fmt.Fprintf(buffer, `{"id":%d,"name":"Fern","tag":"indoor"}`+"\n", 1e15+n)
+		}
+		_ = w.CloseWithError(buffer.Flush()) // it always returns nil
+	}()
+	return r
+}
+
+// A usage is the processor time used up to a moment.
+type usage struct {
+	others time.Duration // by all but this process and the children that it has waited for
+	total  time.Duration // by all, and idle time
+}
+
+func readUsage() (u usage, err error) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var r syscall.Rusage
+		if err := syscall.Getrusage(who, &r); err != nil {
+			return usage{}, err
+		}
+		u.others -= time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	}
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return usage{}, err
+	}
+	const (
+		tick               = 10 * time.Millisecond // of proc(5), on every Linux
+		idle, iowait, last = 4, 5, 8               // fields; guest time, after the last one, is part of user time
+	)
+	for i, field := range strings.Fields(string(stat))[:last+1] {
+		n, _ := strconv.ParseInt(field, 10, 64) // 0 for the first field, "cpu"
+		u.total += time.Duration(n) * tick
+		if i != idle && i != iowait {
+			u.others += time.Duration(n) * tick
+		}
+	}
+	return u, nil
 }

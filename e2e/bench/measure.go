@@ -1,160 +1,154 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"os/exec"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
-
-	"plantstore/e2e/internal/wrk"
 )
 
-// sample measures one contender once, in a process and on its own database.
-func (h *harness) sample(ctx context.Context, c contender) (s sample, err error) {
-	dir, err := os.MkdirTemp(h.diskFor(c.load), "plantstore-bench-")
+// The orders of ids. All ids have 16 digits: see create.lua.
+const (
+	ascending = "ascending"
+	scattered = "scattered"
+)
+
+// A measurement is measured once in each round.
+type measurement struct {
+	Name    string
+	run     func(h *harness, ctx context.Context, m measurement, dir string) (sample, error)
+	program string
+
+	// Of a measurement under load:
+	stored   store // at the start
+	order    string
+	Clients  int
+	duration time.Duration
+	read     string // a command of plantstore that runs during the load
+}
+
+// A sample is the result of a measurement.
+type sample map[metric]float64
+
+// A metric is a figure in a sample. Latencies and times are in milliseconds.
+type metric string
+
+const (
+	requests metric = "requests"
+	creates  metric = "creates" // in a second
+	p50      metric = "p50"
+	p99      metric = "p99"
+	longest  metric = "longest" // latency
+	lowest   metric = "lowest"  // creates in the lowest second, as a share of the median second
+	bad      metric = "bad"     // creates without status 200
+	memory   metric = "memory"  // resident memory in MB
+	start    metric = "start"   // from start to first response
+	others   metric = "others"  // share of the machine that other processes used
+)
+
+// load measures creates over a number of connections, after a second to warm up.
+func (h *harness) load(ctx context.Context, m measurement, dir string) (sample, error) {
+	p, err := h.start(ctx, m, dir)
 	if err != nil {
-		return sample{}, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	used := &store{dir: dir}
-	if c.store != nil {
-		if used, err = c.store.copyTo(dir); err != nil {
-			return sample{}, err
-		}
-	}
-	p, err := h.start(ctx, c, dir)
+	defer p.end(syscall.SIGTERM)
+	warm, err := h.fire(ctx, m, p.addr, m.stored.plants, time.Second)
 	if err != nil {
-		return sample{}, err
+		return nil, err
 	}
-	defer func() { p.stop() }()
-	if h.settings.warmUp > 0 {
-		if _, err := h.shoot(ctx, c, used, p, h.settings.warmUp); err != nil {
-			return sample{}, err
-		}
+	read := make(chan error, 1)
+	time.AfterFunc(m.duration/10, func() { read <- h.read(ctx, m, dir) })
+	next := m.stored.plants + int64(warm[requests]+warm[bad]) + 2*int64(m.Clients) // wrk does not count requests in flight
+	s, err := h.fire(ctx, m, p.addr, next, m.duration)
+	return s, errors.Join(err, <-read)
+}
+
+// read runs the command that reads. It must end before the load does.
+func (h *harness) read(ctx context.Context, m measurement, dir string) error {
+	if m.read == "" {
+		return nil
 	}
-	s, err = h.shoot(ctx, c, used, p, h.durationOf(c.load))
-	if err != nil || !c.killed {
-		return s, err
+	ctx, cancel := context.WithTimeout(ctx, m.duration*8/10)
+	defer cancel()
+	return output(h.command(ctx, dir, own, strings.Fields(m.read)...))
+}
+
+// output runs a command, and returns its output in the error if it fails.
+func output(cmd *exec.Cmd) error {
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
-	for n := range kills {
-		d := h.settings.duration + time.Duration(n)*h.settings.duration/kills
-		if err := h.killUnderLoad(ctx, c, used, p, d); err != nil {
-			return sample{}, err
-		}
-		again, err := h.start(ctx, c, dir)
-		if err != nil {
-			return sample{}, err
-		}
-		p, s.restart = again, max(s.restart, again.started)
+	return nil
+}
+
+// fire sends creates to a server for whole seconds, from number first of the order on. One thread
+// of wrk is enough for a server on two processors, and keeps ascending ids in their order.
+func (h *harness) fire(ctx context.Context, m measurement, addr string, first int64, d time.Duration) (sample, error) {
+	wrk := exec.CommandContext(ctx, "wrk", "--threads", "1", "--connections", strconv.Itoa(m.Clients),
+		"--duration", strconv.Itoa(int(d.Seconds())), "--timeout", "10s", "--script", h.script, "http://"+addr+"/plants",
+		"--", h.token, m.order, strconv.FormatInt(first, 10))
+	out, err := wrk.CombinedOutput()
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	var s sample // in the last line
+	if err := errors.Join(err, json.Unmarshal(lines[len(lines)-1], &s)); err != nil {
+		return nil, fmt.Errorf("wrk: %w\n%s", err, out)
 	}
 	return s, nil
 }
 
-// start starts the program of a contender.
-func (h *harness) start(ctx context.Context, c contender, dir string) (*process, error) {
-	var args []string
-	if c.program == plantstoreName {
-		args = []string{"serve"}
-	}
-	return start(ctx, h.binaries[c.program], dir, h.token, strings.Fields(c.options), args...)
-}
-
-// durationOf returns the duration of a load.
-func (h *harness) durationOf(l load) time.Duration {
-	if l.long {
-		return h.settings.long
-	}
-	return h.settings.duration
-}
-
-// diskFor returns the directory for the new database of a load.
-func (h *harness) diskFor(l load) string {
-	if l.memory {
-		return memoryDir
-	}
-	return h.dir
-}
-
-// shot returns the load of a contender, from the next id of the store on.
-func (h *harness) shot(c contender, used *store, p *process, d time.Duration) wrk.Shot {
-	s := wrk.Shot{Addr: p.addr, Clients: c.load.clients, Order: c.load.order, First: used.next, Tokens: h.oneToken, Duration: d, Paced: c.load.long}
-	if c.load.many {
-		s.Tokens = h.manyTokens
-	}
-	return s
-}
-
-// shoot loads the process for that time.
-func (h *harness) shoot(ctx context.Context, c contender, used *store, p *process, d time.Duration) (sample, error) {
-	before, err := usageOf(p)
+// restart measures the start after kill -9 under load.
+func (h *harness) restart(ctx context.Context, m measurement, dir string) (sample, error) {
+	killed, err := h.start(ctx, m, dir)
 	if err != nil {
-		return sample{}, err
+		return nil, err
 	}
-	memory := watchMemory(func() (float64, error) { return memoryOf(p.cmd.Process.Pid) })
-	r, err := wrk.Fire(ctx, h.shot(c, used, p, d))
-	used.next += r.Requests + r.Broken + 2*int64(c.load.clients) // wrk does not count requests without a response
-	most, memoryErr := memory()
-	after, usageErr := usageOf(p)
-	if err := errors.Join(err, memoryErr, usageErr); err != nil {
-		return sample{}, err
+	defer killed.end(os.Kill)
+	time.AfterFunc(m.duration/2, func() { killed.end(os.Kill) })
+	if _, err := h.fire(ctx, m, killed.addr, m.stored.plants, m.duration); err != nil {
+		return nil, err
 	}
-	process := after.process - before.process
-	return sample{
-		throughput: r.Throughput(),
-		p50:        r.P50,
-		p99:        r.P99,
-		cpu:        float64(process.Microseconds()) / float64(max(1, r.Requests)),
-		others:     max(0, float64(after.machine-before.machine-process-r.CPU)/float64(after.total-before.total)),
-		start:      p.started,
-		bad:        r.Refused + r.Broken,
-		memory:     most,
-		lowest:     lowestOf(r.Seconds),
-		pause:      time.Duration(r.Pause) * time.Microsecond,
-	}, nil
+	p, err := h.start(ctx, m, dir)
+	if err != nil {
+		return nil, err
+	}
+	p.end(syscall.SIGTERM)
+	return sample{start: float64(p.started.Microseconds()) / 1e3}, nil
 }
 
-// lowestOf returns the ratio of the lowest count to the median count, or 0 if there are none.
-func lowestOf(counts []int64) float64 {
-	if len(counts) == 0 {
-		return 0
+// idle measures the resident memory of a server after one create.
+func (h *harness) idle(ctx context.Context, m measurement, dir string) (sample, error) {
+	p, err := h.start(ctx, m, dir)
+	if err != nil {
+		return nil, err
 	}
-	values := make([]float64, len(counts))
-	for i, n := range counts {
-		values[i] = float64(n)
+	defer p.end(syscall.SIGTERM)
+	time.Sleep(time.Second)
+	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
+	if err != nil {
+		return nil, err
 	}
-	return slices.Min(values) / max(1, medianOf(values))
+	var total, resident int // in pages
+	_, err = fmt.Sscan(string(statm), &total, &resident)
+	return sample{memory: float64(resident*os.Getpagesize()) / 1e6}, err
 }
 
-const (
-	// kills is the number of times that a server is killed: each time, the journal is at another
-	// point between two checkpoints.
-	kills = 3
-	// idsOfKilled is more than the creates of any load that ends with a kill.
-	idsOfKilled = 10_000_000
-)
-
-// killUnderLoad kills the process after it was under load for that time.
-func (h *harness) killUnderLoad(ctx context.Context, c contender, used *store, p *process, d time.Duration) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() {
-		_, err := wrk.Fire(ctx, h.shot(c, used, p, d+patience))
-		ended <- err
-	}()
-	select {
-	case err := <-ended:
-		return fmt.Errorf("the load ended before the kill: %w", err)
-	case <-time.After(d):
+// importMillion measures an import of a million plants into an empty store.
+func (h *harness) importMillion(ctx context.Context, m measurement, dir string) (sample, error) {
+	const plants = 1_000_000
+	begin := time.Now()
+	var err error
+	if m.program == own {
+		err = h.build(ctx, store{ascending, plants}, dir)
+	} else {
+		err = output(h.command(ctx, dir, m.program))
 	}
-	p.kill()
-	cancel()
-	if err := <-ended; err == nil { // it should have been canceled
-		return errors.New("the load ended successfully although the server was killed")
-	}
-	used.next += idsOfKilled
-	return nil
+	return sample{creates: plants / time.Since(begin).Seconds()}, err
 }

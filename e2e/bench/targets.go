@@ -2,134 +2,174 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"strings"
-	"text/tabwriter"
-
-	"plantstore/e2e/internal/wrk"
+	"regexp"
+	"slices"
+	"time"
 )
 
-// A target is a figure to reach.
+// A target is a bound of a metric.
 type target struct {
-	figure string
-	bound  float64
-	most   bool    // bound is a maximum, not a minimum
-	value  float64 // NaN if it was not measured
-	digits int     // digits after the point
+	Name string
+	metric
+	bound
+
+	of []measurement // two: the metric of the first divided by that of the second; none: of all samples
 }
 
-// verdict returns whether the target was reached.
-func (t target) verdict() string {
-	switch {
-	case math.IsNaN(t.value):
-		return "not measured"
-	case t.most && t.value <= t.bound, !t.most && t.value >= t.bound:
+// A bound is a minimum or a maximum.
+type bound struct {
+	limit float64
+	most  bool // it is a maximum
+	unit  string
+	worst bool // the greatest value of all rounds counts, not the median
+}
+
+// targets returns all targets. Measurements are made in this order, so that those that are
+// compared are close to each other.
+func targets() []target {
+	up, across := loadOf(own, 64), loadOf(own, 64)
+	across.Name, across.order = across.Name+", scattered ids", scattered
+	upStored, acrossStored := up, across
+	upStored.Name, upStored.stored = up.Name+", 5 M stored", store{ascending, 5_000_000}
+	acrossStored.Name, acrossStored.stored = across.Name+", 1 M stored", store{scattered, 1_000_000}
+	minute, killed := up, acrossStored
+	minute.Name, minute.duration = up.Name+", 60 s", time.Minute
+	killed.Name, killed.run = "plantstore, kill -9", (*harness).restart
+	idle := measurement{Name: "plantstore, idle", run: (*harness).idle, program: own}
+	pair := func(other string, clients int) []measurement {
+		return []measurement{loadOf(own, clients), loadOf(other, clients)}
+	}
+	least := func(limit float64) bound { return bound{limit: limit} }
+	most := func(limit float64, unit string) bound { return bound{limit: limit, most: true, unit: unit} }
+	worst := func(limit float64, unit string) bound {
+		return bound{limit: limit, most: true, unit: unit, worst: true}
+	}
+	return []target{
+		{"creates / naive, c=1", creates, least(1.00), pair("naive", 1)},
+		{"creates / naive, c=16", creates, least(5.5), pair("naive", 16)},
+		{"creates / naive, c=64", creates, least(9), pair("naive", 64)},
+		{"latency p99 / naive, c=64", p99, most(0.25, ""), pair("naive", 64)},
+		{"creates / floor, c=64", creates, least(0.60), pair("floor", 64)},
+		{"creates, scattered / ascending ids, empty store, c=64", creates, least(0.60), []measurement{across, up}},
+		{"creates, scattered ids, 1 M stored / empty store, c=64", creates, least(0.65), []measurement{acrossStored, across}},
+		{"creates, ascending ids, 5 M stored / empty store, c=64", creates, least(0.95), []measurement{upStored, up}},
+		{"creates / naive, c=256", creates, least(9), pair("naive", 256)},
+		{"lowest / median second of 60 s, c=64", lowest, least(0.70), []measurement{minute}},
+		{"resident memory of an idle server", memory, most(25, "MB"), []measurement{idle}},
+		{"start after kill -9 under load", start, worst(100, "ms"), []measurement{killed}},
+		{"import of 1 M plants / bare bbolt", creates, least(0.5), []measurement{importOf(own), importOf("bbolt")}},
+		{"longest create during plants count", longest, worst(100, "ms"), reading("plants count")},
+		{"longest create during plants list", longest, worst(100, "ms"), reading("plants list --limit 100")},
+		{"longest create during backup", longest, worst(100, "ms"), reading("backup copy.db")},
+		{"creates, floor+ / bare, no logs, c=64", creates, least(0.90), []measurement{loadOf("floor+", 64), loadOf("bare", 64)}},
+		{"creates without status 200", bad, worst(0, ""), nil},
+		{"share of the machine that others used", others, most(0.10, ""), nil},
+	}
+}
+
+// loadOf returns the measurement of a program with ascending ids on an empty store.
+func loadOf(program string, clients int) measurement {
+	return measurement{
+		Name: fmt.Sprintf("%s, c=%d", program, clients), run: (*harness).load, program: program,
+		order: ascending, Clients: clients, duration: 5 * time.Second,
+	}
+}
+
+// reading returns the measurement of a load during which a command reads the plants.
+func reading(command string) []measurement {
+	m := loadOf(own, 64)
+	m.Name, m.read = m.Name+", "+command, command
+	m.stored, m.duration = store{ascending, 100_000}, 10*time.Second
+	return []measurement{m}
+}
+
+// importOf returns the measurement of an import.
+func importOf(program string) measurement {
+	return measurement{Name: program + ", import of 1 M plants", run: (*harness).importMillion, program: program}
+}
+
+// selectTargets returns the targets whose name matches, and those of all samples.
+func selectTargets(pattern *regexp.Regexp) []target {
+	return slices.DeleteFunc(targets(), func(t target) bool { return t.of != nil && !pattern.MatchString(t.Name) })
+}
+
+// measurementsOf returns the measurements that the targets need, each once.
+func measurementsOf(all []target) (needed []measurement) {
+	for _, t := range all {
+		for _, m := range t.of {
+			if !slices.ContainsFunc(needed, func(n measurement) bool { return n.Name == m.Name }) {
+				needed = append(needed, m)
+			}
+		}
+	}
+	return needed
+}
+
+// value returns the figure that is compared with the bound.
+func (t target) value(r results) float64 {
+	var values []float64
+	switch len(t.of) {
+	case 0:
+		for name := range r {
+			values = append(values, r.values(name, t.metric)...)
+		}
+	case 1:
+		values = r.values(t.of[0].Name, t.metric)
+	case 2:
+		values = r.values(t.of[0].Name, t.metric)
+		for i, divisor := range r.values(t.of[1].Name, t.metric) {
+			values[i] /= divisor
+		}
+	}
+	if t.worst {
+		return slices.Max(values)
+	}
+	return medianOf(values)
+}
+
+// Got returns the measured value.
+func (t target) Got(r results) string { return t.format(t.value(r)) }
+
+// Verdict returns whether the target is reached.
+func (t target) Verdict(r results) string {
+	if v := t.value(r); t.most && v <= t.limit || !t.most && v >= t.limit {
 		return "ok"
 	}
 	return "missed"
 }
 
-// want returns the bound.
-func (t target) want() string {
-	if t.most {
-		return fmt.Sprintf("≤ %.*f", t.digits, t.bound)
+// Want returns the bound.
+func (b bound) Want() string {
+	if b.most {
+		return "≤ " + b.format(b.limit)
 	}
-	return fmt.Sprintf("≥ %.*f", t.digits, t.bound)
+	return "≥ " + b.format(b.limit)
 }
 
-// got returns the measured value.
-func (t target) got() string {
-	if math.IsNaN(t.value) {
-		return "-"
+func (b bound) format(v float64) string {
+	if b.unit == "" {
+		return fmt.Sprintf("%.2f", v)
 	}
-	return fmt.Sprintf("%.*f", t.digits, t.value)
+	return fmt.Sprintf("%.1f %s", v, b.unit)
 }
 
-// targets compares the results with the targets.
-func targets(r *results) []target {
-	const least, most, mega = false, true, 1e6
-	var all []target
-	add := func(figure string, most bool, bound, value float64, digits int) {
-		all = append(all, target{figure: figure, bound: bound, most: most, value: value, digits: digits})
+// results are the samples of each measurement by its name, one for each round.
+type results map[string][]sample
+
+// values returns a metric of a measurement in each round.
+func (r results) values(name string, x metric) (values []float64) {
+	for _, s := range r[name] {
+		values = append(values, s[x])
 	}
-	for _, t := range []struct {
-		figure, other string
-		clients       int
-		bound         float64
-		most          bool
-		value         func(sample) float64
-	}{
-		{"throughput", naiveName, 1, 1.3, least, throughput},
-		{"throughput", sqliteName, 1, 1, least, throughput},
-		{"throughput", naiveName, 16, 7, least, throughput},
-		{"throughput", naiveName, 64, 11, least, throughput},
-		{"throughput", naiveName, 256, 8, least, throughput},
-		{"throughput", floorName, 64, 0.90, least, throughput},
-		{"throughput", floorName, 256, 0.87, least, throughput},
-		{"throughput", floorPlusName, 64, 0.72, least, throughput},
-		{"throughput", floorPlusName, 256, 0.82, least, throughput},
-		{"throughput", sqliteName, 64, 8, least, throughput},
-		{"server CPU for each create", floorName, 64, 1.2, most, cpu},
-		{"latency p50", naiveName, 1, 1, most, p50},
-		{"latency p99", naiveName, 64, 0.2, most, p99},
-	} {
-		l := load{order: wrk.Ascending, clients: t.clients}
-		add(fmt.Sprintf("%s / %s, c=%d", t.figure, t.other, t.clients), t.most, t.bound, r.against(l, t.other, t.value), 2)
-	}
-	add("throughput of floor+ / bare, no logs, c=64", least, 0.90, r.secondAgainstFirst(chainName), 2)
-	add("throughput with scattered / ascending ids, empty stores, c=64", least, 0.88, r.secondAgainstFirst(ordersName), 2)
-	add("throughput with access log / without, c=64", least, 0.90, r.secondAgainstFirst(logName(64)), 2)
-	add("throughput with access log / without, c=256", least, 0.95, r.secondAgainstFirst(logName(256)), 2)
-	add("throughput with ascending ids stored / empty, c=64", least, 0.95, r.secondAgainstFirst(storedName(64)), 2)
-	size := math.NaN()
-	if r.sequential != nil && r.sequential.bytes > 0 {
-		size = float64(r.sequential.bytes) / float64(r.sequential.plants)
-	}
-	add("bytes for each plant of ascending ids", most, 70, size, 1)
-	add("start with ascending ids stored, ms", most, 1000, median(r.samples(storedName(64), storedSequential), started), 0)
-	for i, clients := range []int{64, 256} {
-		name, bound := longName(clients), []float64{0.65, 0.85}[i]
-		random := r.samples(name, longRandom)
-		add(fmt.Sprintf("throughput with scattered ids stored / empty, long load, c=%d", clients), least, bound, r.secondAgainstFirst(name), 2)
-		add(fmt.Sprintf("lowest second / median one, scattered ids stored, c=%d", clients), least, 0.70, median(random, lowest), 2)
-		add(fmt.Sprintf("longest pause, ms, scattered ids stored, c=%d", clients), most, 250, greatest(random, paused), 0)
-	}
-	empty, noJournal := r.samples(longName(64), longEmpty), r.samples(longName(64), longNoJournal)
-	add("memory more than without a journal, MB, c=64", most, 80, difference(empty, noJournal, memory)/mega, 1)
-	add("start after kill -9 under load, longest, ms, c=64", most, 200, greatest(r.samples(longName(64), longRandom), restarted), 0)
-	if r.allocations == 0 {
-		r.allocations = math.NaN()
-	}
-	add("allocations for each create", most, 45, r.allocations, 0)
-	add("requests without status 200", most, 0, float64(r.bad()), 0)
-	add("share of the machine that others used", most, calm, median(r.all(), others), 2)
-	return all
+	return values
 }
 
-// against returns the server's ratio to another program under a load, or NaN.
-func (r *results) against(l load, other string, value func(sample) float64) float64 {
-	for _, m := range r.groups {
-		if m.name == l.String() {
-			return ratio(m.samples[m.find(plantstoreName)], m.samples[m.find(other)], value)
-		}
-	}
-	return math.NaN()
-}
+// Median returns the median of a metric of a measurement.
+func (r results) Median(name string, x metric) float64 { return medianOf(r.values(name, x)) }
 
-// secondAgainstFirst returns the ratio of the throughput of the second contender to the first one
-// of a group, or NaN.
-func (r *results) secondAgainstFirst(group string) float64 {
-	return ratio(r.samples(group, 1), r.samples(group, 0), throughput)
-}
-
-// tableOfTargets is the output of make bench.
-func tableOfTargets(all []target) string {
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "figure\twanted\tmeasured\t")
-	for _, t := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.figure, t.want(), t.got(), t.verdict())
-	}
-	_ = w.Flush() // a strings.Builder never fails
-	return text.String()
+// medianOf returns the median of values, which it sorts.
+func medianOf(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }

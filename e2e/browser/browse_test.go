@@ -12,7 +12,7 @@ import (
 
 // TestBrowseMillion checks that a million plants can be paged through in both directions and
 // searched, and that the page shows a new plant, and a server that stops and starts.
-func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestBrowseMillion(t *testing.T) {
 	const plants = 1_000_000
 	server := plantstore.Start(t, plantstore.Options{})
 	token := server.Token()
@@ -120,13 +120,13 @@ func (tb *tab) searchMillion() {
 
 // TestBrowseLooks checks that the page fits its window in each view, before and while plants are
 // created.
-func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestBrowseLooks(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	token := server.Token()
 	importPlants(t, server, 3000, samplePlant)
 	create(t, server, token, `{"id":-9223372036854775808,"name":"The lowest id","tag":"tree"}`)
 	id := 9_223_372_036_854_770_000
-	for _, v := range views() { //nolint:paralleltest // as above
+	for _, v := range views() {
 		t.Run(v.name, func(t *testing.T) {
 			tb := newTab(t, v)
 			tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
@@ -154,7 +154,7 @@ func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
 }
 
 // TestBrowseOddNames checks that the page shows names as text, whatever they contain.
-func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestBrowseOddNames(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"MAX_BODY_BYTES=3000000"}})
 	names := []string{
 		`<img src=x onerror="document.title='run'"><script>document.title='run'</script>`,
@@ -195,7 +195,7 @@ func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
 
 // TestBrowseKey checks that the page takes the key from the address bar, and keeps it for a
 // reload of this tab only.
-func TestBrowseKey(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestBrowseKey(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	create(t, server, server.Token(), `{"id":7,"name":"Aloe"}`)
 	browsing := plantstore.Browse(t, server.Dir)

@@ -48,7 +48,7 @@ func (tb *tab) fetch(server *plantstore.Server, c call) string {
 
 // TestPagesOfOtherOrigins checks that a page of an allowed origin can create plants and read
 // the Errors of handlers, and that a page of another origin can do neither (C3.19).
-func TestPagesOfOtherOrigins(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestPagesOfOtherOrigins(t *testing.T) {
 	allowed, foreign := newOrigin(t), newOrigin(t)
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"CORS_ORIGINS=https://docs.example.com," + allowed}})
 	token := server.Token()

@@ -52,7 +52,7 @@ func openDocs(t *testing.T, base string, v view) *tab {
 
 // TestFirstView checks that the page loads completely, without messages on the browser's console
 // and without a request to any other server.
-func TestFirstView(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestFirstView(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	tb := openDocs(t, server.BaseURL, desktop())
 	if problems := tb.found(); len(problems) > 0 {
@@ -73,10 +73,10 @@ func TestFirstView(t *testing.T) { //nolint:paralleltest // see TestLooks
 
 // TestLooks checks that in each view no element is wider than the window, all is accessible, and
 // nothing belongs to the viewer instead of the service.
-func TestLooks(t *testing.T) { //nolint:paralleltest // one browser at a time is enough for a small machine
+func TestLooks(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	token := server.Token()
-	for _, v := range views() { //nolint:paralleltest // as above
+	for _, v := range views() {
 		t.Run(v.name, func(t *testing.T) {
 			tb := openDocs(t, server.BaseURL, v)
 			tb.look(v.name + " 1 start")
@@ -131,7 +131,7 @@ func (tb *tab) showOperation() {
 
 // TestDocsBehindPrefix checks that the page works behind a proxy that removes a path prefix, and
 // sends requests with the prefix.
-func TestDocsBehindPrefix(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestDocsBehindPrefix(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	target, err := url.Parse(server.BaseURL)
 	if err != nil {
@@ -204,7 +204,7 @@ func (tb *tab) checkFits() {
 
 // TestCreateFromPage checks that the page sends the entered token and body, byte for byte,
 // creates the plant, and shows an Error.
-func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestCreateFromPage(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	tb := openDocs(t, server.BaseURL, desktop())
 	tb.showOperation()
@@ -247,7 +247,7 @@ func tokenIs(token string) string {
 }
 
 // TestTypeFast checks that a character that is deleted and at once typed again is sent.
-func TestTypeFast(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestTypeFast(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	tb := openDocs(t, server.BaseURL, desktop())
 	tb.paste(tokenField, server.Token())
@@ -269,7 +269,7 @@ func TestTypeFast(t *testing.T) { //nolint:paralleltest // see TestLooks
 
 // TestIdsInForm checks that the form shows the id that was sent until the next Send, which would
 // repeat it, draws another.
-func TestIdsInForm(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestIdsInForm(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	tb := openDocs(t, server.BaseURL, desktop())
 	tb.paste(tokenField, server.Token())

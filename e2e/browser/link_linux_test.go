@@ -15,13 +15,13 @@ import (
 // TestLink checks the way from the terminal to two plants: the link that serve prints opens the
 // dialog, in which Send is enough. The token is in no request line and, once the page has
 // loaded, not in the address bar.
-func TestLink(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestLink(t *testing.T) {
 	session := terminal.Start(t, plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"},
 		"serve", "--ephemeral", "--seed", tools.Project(t)+"/docs/samples/plants.jsonl"))
 	link := strings.Fields(session.Await(t, "try it"))[2]
 	go func() { _, _ = io.Copy(io.Discard, session.Master) }() // the server continues to write its log
 	base, token, _ := strings.Cut(link, "/docs#token=")
-	for _, v := range []view{desktop(), phone("light")} { //nolint:paralleltest // as above
+	for _, v := range []view{desktop(), phone("light")} {
 		t.Run(v.name, func(t *testing.T) {
 			tb := newTab(t, v)
 			tb.do(chromedp.Navigate(link))

@@ -53,7 +53,7 @@ func (tb *tab) fill(field, value string) {
 
 // TestSwaggerUIRoundsExamples checks that Swagger UI rounds the ids of examples beyond 2^53, and
 // sends bodies unchanged that a user enters, as docs/clients.md states.
-func TestSwaggerUIRoundsExamples(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestSwaggerUIRoundsExamples(t *testing.T) {
 	ui := newSwaggerUI(t)
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"CORS_ORIGINS=" + ui}})
 	tb := newTab(t, desktop())

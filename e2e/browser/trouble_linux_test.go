@@ -15,7 +15,7 @@ import (
 
 // TestBrowseKeyboard checks that the page can be used without a mouse, and describes its
 // contents to screen readers.
-func TestBrowseKeyboard(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestBrowseKeyboard(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	importPlants(t, server, 120, samplePlant)
 	tb := newTab(t, desktop())
@@ -52,7 +52,7 @@ func TestBrowseKeyboard(t *testing.T) { //nolint:paralleltest // see TestLooks
 
 // TestBrowseTrouble checks that the page shows a corrupt record, and a database that another
 // process uses, and recovers by itself.
-func TestBrowseTrouble(t *testing.T) { //nolint:paralleltest // see TestLooks
+func TestBrowseTrouble(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	importPlants(t, server, 120, samplePlant)
 	server.Stop()

@@ -229,7 +229,7 @@ for package in "${@:2}"; do
 	done
 done
 `
-	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(npm), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(npm), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("/usr/bin/python3", filepath.Join(dir, "python3")); err != nil {

@@ -12,25 +12,13 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/storage/bbolt/journal"
 )
 
 const writers = 16
 
-// journals are the sizes of the journal that the tests run with. With the smallest one
-// the server is in a checkpoint most of the time.
-func journals() map[string]string {
-	return map[string]string{
-		"usual journal":    "",
-		"smallest journal": fmt.Sprint("JOURNAL_BYTES=", journal.MinSize),
-		"no journal":       "JOURNAL_BYTES=0",
-	}
-}
-
 // A site is a server, always in the same directory, with the plants that it acknowledged.
 type site struct {
 	t      testing.TB
-	env    []string
 	server *plantstore.Server
 	token  string
 	random *rand.Rand
@@ -40,13 +28,10 @@ type site struct {
 	acknowledged []string // bodies
 }
 
-// newSite starts a server in the directory dir, with these variables unless they are empty.
-func newSite(t testing.TB, dir string, env ...string) *site {
+// newSite starts a server in the directory dir.
+func newSite(t testing.TB, dir string) *site {
 	t.Helper()
-	s := &site{
-		t: t, random: newRandom(t), env: slices.DeleteFunc(env, func(v string) bool { return v == "" }),
-	}
-	s.server = plantstore.Start(t, plantstore.Options{Dir: dir, Env: s.env})
+	s := &site{t: t, random: newRandom(t), server: plantstore.Start(t, plantstore.Options{Dir: dir})}
 	s.token = s.server.Token("--ttl", "0")
 	return s
 }
@@ -54,7 +39,7 @@ func newSite(t testing.TB, dir string, env ...string) *site {
 // restart starts the server again.
 func (s *site) restart() {
 	s.t.Helper()
-	s.server = plantstore.Start(s.t, plantstore.Options{Dir: s.server.Dir, Env: s.env})
+	s.server = plantstore.Start(s.t, plantstore.Options{Dir: s.server.Dir})
 }
 
 // interrupt runs writers that create plants until end, which it calls at a random moment, stops
@@ -137,11 +122,54 @@ func (s *site) verify(from int) {
 	}
 }
 
-// check stops the server and runs plantstore check on its files.
+// check stops the server and runs plantstore check.
 func (s *site) check() {
 	s.t.Helper()
 	s.server.Stop()
-	if out, err := plantstore.Command(s.t, s.server.Dir, nil, "check").CombinedOutput(); err != nil {
-		s.t.Errorf("round %d: plantstore check: %v\n%s", s.rounds, err, out)
+	wantCommand(s.t, s.server.Dir, 0, "", "check")
+}
+
+// wantEnd waits for the server to exit with that code, and checks that it logs one of the reasons.
+func (s *site) wantEnd(code int, want ...string) {
+	s.t.Helper()
+	defer s.server.Kill() // it has exited as expected
+	select {
+	case <-s.server.Exited():
+	case <-time.After(patience):
+		s.t.Fatalf("the server still runs after %v", patience)
 	}
+	last := lastLine(s.server.Log())
+	logged := func(reason string) bool { return strings.Contains(last, reason) }
+	if s.server.ExitCode() != code || !strings.HasPrefix(last, "plantstore: ") || !slices.ContainsFunc(want, logged) {
+		s.t.Errorf("exit code %d, last line %q, want %d and %q", s.server.ExitCode(), last, code, want)
+	}
+}
+
+// wantCommand runs the program in the directory dir. It must exit with that code, and with that text
+// in the last line.
+func wantCommand(t testing.TB, dir string, code int, text string, args ...string) {
+	t.Helper()
+	got, stderr := runIn(t, dir, args...)
+	last := lastLine(stderr)
+	if got != code || strings.HasPrefix(last, "plantstore: ") != (code != 0) || !strings.Contains(last, text) || strings.Contains(stderr, ".tmp") {
+		t.Errorf("plantstore %q: exit code %d, want %d and %q:\n%s", args, got, code, text, stderr)
+	}
+}
+
+// runIn runs the program in the directory dir, and returns its exit code and stderr.
+func runIn(t testing.TB, dir string, args ...string) (code int, stderr string) {
+	t.Helper()
+	var text strings.Builder
+	cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, args...)
+	cmd.Stderr = &text
+	must(t, cmd.Start())
+	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	_ = cmd.Wait() // the exit code is returned
+	return cmd.ProcessState.ExitCode(), text.String()
+}
+
+func lastLine(log string) string {
+	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
+	return lines[len(lines)-1]
 }

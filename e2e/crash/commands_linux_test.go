@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/volume"
 )
 
@@ -44,19 +43,6 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	}
 	wantCommand(t, v.Dir, 0, "", "plants", "count")
 	wantCommand(t, v.Dir, 0, "", "check")
-}
-
-// wantCommand runs a command in the directory dir; it must exit with that code and that text on
-// stderr.
-func wantCommand(t *testing.T, dir string, code int, text string, args ...string) {
-	t.Helper()
-	cmd := plantstore.Command(t, dir, nil, args...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	_ = cmd.Run() // the exit code is checked below
-	if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(stderr.String(), text) || strings.Contains(stderr.String(), ".tmp") {
-		t.Errorf("plantstore %q: exit code %d, want %d and %q:\n%s", args, got, code, text, stderr.String())
-	}
 }
 
 // contents lists the files in a directory.

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,27 +10,41 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
-// newDatabase creates a database with the plants of the catalogue and closes it.
-func newDatabase(t testing.TB) (path string, file []byte) {
+// newDatabase creates a database with the plants of the catalogue in the directory of a server, and
+// closes it.
+func newDatabase(t testing.TB) (dir string, file []byte) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), databaseFile)
-	store, err := bbolt.OpenFile(path, storage.Options{})
+	dir = t.TempDir()
+	store, err := bbolt.OpenFile(filepath.Join(dir, databaseFile), storage.Options{})
 	must(t, err)
 	plants := catalogue()
 	for _, id := range slices.Sorted(maps.Keys(plants)) { // the file is the same in each run
 		must(t, store.Create(t.Context(), id, plants[id]))
 	}
 	must(t, store.Close())
-	file, err = os.ReadFile(path)
+	return dir, readDatabase(t, dir)
+}
+
+// readDatabase returns the file of the database in the directory of a server.
+func readDatabase(t testing.TB, dir string) []byte {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join(dir, databaseFile))
 	must(t, err)
-	return path, file
+	return file
+}
+
+// writeDatabase writes the file of the database in the directory of a server.
+func writeDatabase(t testing.TB, dir string, file []byte) {
+	t.Helper()
+	path := filepath.Join(dir, databaseFile)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, file, 0o600))
 }
 
 // flip inverts one bit of a byte in one of the spans, and returns its offset and a function that
@@ -46,79 +61,46 @@ func flip(file []byte, random *rand.Rand, spans []span) (undo func(), place int)
 // wrong plant may be returned.
 func TestFlippedRecords(t *testing.T) {
 	t.Parallel()
-	path, file := newDatabase(t)
+	dir, file := newDatabase(t)
 	random, inspector, plants := newRandom(t), newInspector(t), newLayout(t, file).records
-	if v := inspector.inspect(path); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
+	if v := inspector.inspect(dir); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
 		t.Fatalf("an intact file with %d records: %+v", len(plants), v)
 	}
 	for n := range plantstore.Torture(500, 10_000) {
 		undo, place := flip(file, random, plants)
-		must(t, os.WriteFile(path, file, 0o600))
+		writeDatabase(t, dir, file)
 		undo()
-		if v := inspector.inspect(path); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
+		if v := inspector.inspect(dir); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
 			t.Errorf("a bit of byte %d of a record: %+v, want corruption reported and no wrong plant", place, v)
 		}
 		if n%50 == 0 {
-			wantRefusal(t, path, "check")
+			wantCommand(t, dir, 1, databaseFile, "check")
 		}
 	}
-}
-
-// wantRefusal runs the program with its database at path: it must exit with 1
-// and end with a line that describes the corruption.
-func wantRefusal(t testing.TB, path string, args ...string) {
-	t.Helper()
-	if code, last, _ := runOn(t, path, args...); code != 1 || !strings.HasPrefix(last, "plantstore: ") || !strings.Contains(last, path) {
-		t.Errorf("plantstore %v: exit code %d, last line %q, want exit code 1 and a line that names %s", args, code, last, path)
-	}
-}
-
-// runOn runs the program with its database at path, and returns its exit code and stderr.
-func runOn(t testing.TB, path string, args ...string) (code int, last, stderr string) {
-	t.Helper()
-	var text strings.Builder
-	cmd := plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=bbolt:" + path, "ADDR=127.0.0.1:0"}, args...)
-	cmd.Stderr = &text
-	must(t, cmd.Start())
-	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-	defer watchdog.Stop()
-	_ = cmd.Wait() // the exit code is returned
-	return cmd.ProcessState.ExitCode(), lastLine(text.String()), text.String()
-}
-
-func lastLine(log string) string {
-	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
-	return lines[len(lines)-1]
 }
 
 // TestFlippedElsewhere inverts single bits in the rest of the file. If the corruption is not
 // reported, all plants must be returned; otherwise no wrong plant may be returned.
 func TestFlippedElsewhere(t *testing.T) {
 	t.Parallel()
-	path, file := newDatabase(t)
-	l := newLayout(t, file)
-	checkFlips(t, path, file, l, map[string][]span{
+	dir, file := newDatabase(t)
+	random, inspector, l := newRandom(t), newInspector(t), newLayout(t, file)
+	for name, spans := range map[string][]span{
 		"meta pages":   {{0, 80}, {l.pageSize, l.pageSize + 80}},
 		"page headers": l.headers,
 		"anywhere":     {{0, len(file)}},
-	})
-}
-
-// checkFlips inverts single bits in each of the spans of the database file.
-func checkFlips(t *testing.T, path string, file []byte, l *layout, places map[string][]span) {
-	t.Helper()
-	random, inspector := newRandom(t), newInspector(t)
-	for name, spans := range places {
+	} {
 		counts := map[string]int{}
 		for range plantstore.Torture(170, 3_400) {
 			undo, place := flip(file, random, spans)
-			must(t, os.WriteFile(path, file, 0o600))
+			writeDatabase(t, dir, file)
 			undo()
-			v := inspector.inspect(path)
+			v := inspector.inspect(dir)
 			if v.Crash != "" {
 				// The race detector aborts a process that would otherwise continue.
-				code, last, stderr := runOn(t, path, "check")
+				code, stderr := runIn(t, dir, "check")
 				v.Crash = ""
+				last := lastLine(stderr)
 				if v.Refused = last; code != 1 || !strings.HasPrefix(last, "plantstore: ") {
 					v.Crash = fmt.Sprintf("plantstore check: exit code %d: %.150s", code, stderr)
 				}
@@ -148,21 +130,21 @@ func outcome(v verdict) string {
 // TestCut truncates the file at many lengths: it must be refused, or have all its plants.
 func TestCut(t *testing.T) {
 	t.Parallel()
-	path, file := newDatabase(t)
+	dir, file := newDatabase(t)
 	random, inspector, l := newRandom(t), newInspector(t), newLayout(t, file)
 	lengths := []int{0, 1, 80, l.pageSize, 2 * l.pageSize, 4 * l.pageSize, l.used - l.pageSize, l.used - 1, l.used}
 	for range 50 {
 		lengths = append(lengths, random.IntN(len(file)))
 	}
 	for n, length := range lengths {
-		must(t, os.WriteFile(path, file[:length], 0o600))
-		v := inspector.inspect(path)
+		writeDatabase(t, dir, file[:length])
+		v := inspector.inspect(dir)
 		if (v.Refused != "") != (length < l.used) || v.Crash != "" || v.Refused == "" && v.Missing > 0 {
 			t.Errorf("cut to %d bytes of %d: %+v", length, l.used, v)
 		}
 		if n < 8 {
-			wantRefusal(t, path, "check")
-			wantRefusal(t, path, "serve")
+			wantCommand(t, dir, 1, databaseFile, "check")
+			wantCommand(t, dir, 3, databaseFile, "serve")
 		}
 	}
 }
@@ -170,12 +152,8 @@ func TestCut(t *testing.T) {
 // TestNewerSchema checks a file that a later version of the program could have written.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
-	path, file := newDatabase(t)
-	newer := strings.ReplaceAll(string(file), "schema1", "schema3") // key and value
-	must(t, os.WriteFile(path, []byte(newer), 0o600))
-	wantRefusal(t, path, "check")
-	wantRefusal(t, path, "serve")
-	if v := newInspector(t).inspect(path); !strings.Contains(v.Refused, "schema version 3") {
-		t.Errorf("%+v", v)
-	}
+	dir, file := newDatabase(t)
+	writeDatabase(t, dir, bytes.ReplaceAll(file, []byte("schema1"), []byte("schema3"))) // key and value
+	wantCommand(t, dir, 1, "schema version 3", "check")
+	wantCommand(t, dir, 1, "schema version 3", "serve")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,9 +87,10 @@ func newInspector(t testing.TB) *inspector {
 	return i
 }
 
-// inspect is the function inspect, in the other process.
-func (i *inspector) inspect(path string) (v verdict) {
-	if err := i.worker.Inspect(path, patience/6, &v); err != nil {
+// inspect is the function inspect, in the other process, of the database in the directory of a
+// server.
+func (i *inspector) inspect(dir string) (v verdict) {
+	if err := i.worker.Inspect(filepath.Join(dir, databaseFile), patience/6, &v); err != nil {
 		return verdict{Crash: fmt.Sprintf("%.300v", err)}
 	}
 	return v

@@ -18,8 +18,8 @@ func runIsolated() (code int, done bool) {
 	if os.Geteuid() != 0 || os.Getenv(isolatedEnv) != "" {
 		return 0, false
 	}
-	runtime.LockOSThread()                                                               // the process is killed when this thread exits
-	tests := exec.CommandContext(context.Background(), "/proc/self/exe", os.Args[1:]...) //nolint:gosec // this test itself
+	runtime.LockOSThread() // the process is killed when this thread exits
+	tests := exec.CommandContext(context.Background(), "/proc/self/exe", os.Args[1:]...)
 	tests.Env = append(os.Environ(), isolatedEnv+"=1")
 	tests.Stdout, tests.Stderr = os.Stdout, os.Stderr
 	tests.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}

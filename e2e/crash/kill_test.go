@@ -10,17 +10,8 @@ import (
 // (C5.26).
 func TestKill(t *testing.T) {
 	t.Parallel()
-	for name, env := range journals() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			testKill(t, newSite(t, t.TempDir(), env))
-		})
-	}
-}
-
-func testKill(t *testing.T, s *site) {
-	t.Helper()
-	rounds := plantstore.Torture(30, 500)
+	s := newSite(t, t.TempDir())
+	rounds := plantstore.Torture(50, 1000)
 	for round := range rounds {
 		from := len(s.acknowledged)
 		s.interrupt(s.server.Kill)

@@ -45,7 +45,7 @@ func newRandom(t testing.TB) *rand.Rand {
 			t.Fatalf("CRASH_SEED: %v", err)
 		}
 	}
-	return rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret comes of it
+	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // must ends the test if err is not nil.

@@ -34,7 +34,7 @@ func newLayout(t testing.TB, file []byte) *layout {
 	if other := file[l.pageSize+pageHeader:]; order.Uint64(other[48:]) > order.Uint64(meta[48:]) {
 		meta = other
 	}
-	l.used = int(order.Uint64(meta[40:])) * l.pageSize //nolint:gosec // of a small file
+	l.used = int(order.Uint64(meta[40:])) * l.pageSize
 	var bucket uint64
 	traverse(file, l.pageSize, order.Uint64(meta[16:]), func(_ span, keyLen int, entry span) {
 		if string(file[entry.start:entry.start+keyLen]) == "plants" {
@@ -58,7 +58,7 @@ func newLayout(t testing.TB, file []byte) *layout {
 // entry of the leaves: a key of keyLen bytes, and its value.
 func traverse(file []byte, pageSize int, id uint64, visit func(header span, keyLen int, entry span)) {
 	order := binary.NativeEndian
-	start := int(id) * pageSize //nolint:gosec // of a small file
+	start := int(id) * pageSize
 	page := file[start:]
 	count := int(order.Uint16(page[10:]))
 	visit(span{start, start + pageHeader + count*elementLen}, 0, span{})

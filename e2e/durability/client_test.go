@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
-	"plantstore/storage/bbolt/journal"
 )
 
 const (
@@ -89,35 +87,24 @@ type site struct {
 	fs     *faultfs.FS
 	ledger *ledger
 	random *rand.Rand // of plants
-
-	program
-
+	binary string     // of the server; empty: the regular program
+	env    []string   // of the server, besides the location of the plants
 	server *plantstore.Server
 	token  string
 }
 
-// A program is a build of the server, and how it is run.
-type program struct {
-	binary  string // empty: the regular program
-	journal int    // size of the journal in bytes; 0: no journal
-}
-
-// journalled returns the regular program, with the smallest journal: some fifteen creates fill
-// half of it.
-func journalled() program { return program{journal: journal.MinSize} }
-
 // newSite mounts an empty file system.
-func newSite(t testing.TB, p program, seed uint64) *site {
+func newSite(t testing.TB, binary string, seed uint64) *site {
 	t.Helper()
 	s := newVisitor(t, nil, seed)
-	s.fs, s.ledger, s.program = faultfs.Mount(t), newLedger(), p
+	s.fs, s.ledger, s.binary = faultfs.Mount(t), newLedger(), binary
 	return s
 }
 
 // newVisitor returns a site for a server that runs elsewhere: it can only post.
 func newVisitor(t testing.TB, server *plantstore.Server, seed uint64) *site {
 	t.Helper()
-	s := &site{t: t, server: server, random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // no secret comes of it
+	s := &site{t: t, server: server, random: rand.New(rand.NewPCG(seed, 0))}
 	if server != nil {
 		s.token = server.Token("--ttl", "0")
 	}
@@ -130,8 +117,7 @@ func (s *site) url() string { return "bbolt:" + s.fs.Dir + "/" + databaseFile }
 // start starts a server on the file system, or returns why it did not start.
 func (s *site) start() error {
 	s.t.Helper()
-	env := []string{"STORAGE_URL=" + s.url(), "JOURNAL_BYTES=" + strconv.Itoa(s.journal)}
-	server, err := plantstore.Try(s.t, plantstore.Options{Env: env, Binary: s.binary})
+	server, err := plantstore.Try(s.t, plantstore.Options{Env: append(s.env, "STORAGE_URL="+s.url()), Binary: s.binary})
 	if err != nil {
 		return err
 	}
@@ -184,7 +170,7 @@ func (s *site) next() (id int64, plant models.Plant) {
 		tag := fmt.Sprint("tag ", s.random.IntN(10))
 		plant.Tag = &tag
 	}
-	return int64(s.random.Uint64()), plant //nolint:gosec // any id will do
+	return int64(s.random.Uint64()), plant
 }
 
 // create sends a plant, records the response in the ledger and returns it.
@@ -198,6 +184,13 @@ func (s *site) create(id int64, plant models.Plant) reply {
 func (s *site) createNext() reply {
 	id, plant := s.next()
 	return s.create(id, plant)
+}
+
+// repeat creates the plants with this fate again. The ledger records a contradiction.
+func (s *site) repeat(f fate) {
+	for id, plant := range s.ledger.of(f) {
+		s.create(id, plant)
+	}
 }
 
 func (s *site) post(id int64, plant models.Plant) (a reply) {

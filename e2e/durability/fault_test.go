@@ -15,7 +15,6 @@ import (
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
-	"plantstore/storage/bbolt"
 )
 
 // more is the number of creates after a fault.
@@ -30,7 +29,7 @@ type fault struct {
 	creates int
 	// lasting is the number of consecutive operations that fail.
 	lasting int
-	program program
+	binary  string // of the server; empty: the regular program
 }
 
 // An outcome is the result of a fault.
@@ -76,7 +75,7 @@ func failEach(t *testing.T, f fault) {
 // count returns the number of operations at which the fault can occur.
 func (f fault) count(t *testing.T) (n int) {
 	t.Helper()
-	s := newSite(t, f.program, seed(t))
+	s := newSite(t, f.binary, seed(t))
 	must(t, s.start())
 	s.load(1, f.creates)
 	s.server.Kill()
@@ -94,7 +93,7 @@ func (f fault) count(t *testing.T) (n int) {
 // restarted on the same file system. Then the power is cut.
 func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
 	t.Helper()
-	s := newSite(t, f.program, seed)
+	s := newSite(t, f.binary, seed)
 	var failures atomic.Int64
 	count := 0
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -214,44 +213,33 @@ func resume(s *site, o *outcome, failures *atomic.Int64) {
 
 // describe returns the purpose of an operation.
 func describe(op faultfs.Op) string {
-	file := map[fileKind]string{database: "database", theJournal: "journal", otherFile: "another file"}[kindOf(op)]
 	switch {
 	case op.Kind == faultfs.SyncDir:
 		return "the sync of a directory"
 	case isMetaWrite(op):
 		return "a meta page"
-	case isWrite(op, database) && op.TakesSpace:
+	case isPageWrite(op) && op.TakesSpace:
 		return "a page that is new"
-	case isWrite(op, database):
+	case isPageWrite(op):
 		return "a page that was free"
+	case onDatabase(op):
+		return fmt.Sprintf("%s (database)", op.Kind)
 	}
-	return fmt.Sprintf("%s (%s)", op.Kind, file)
+	return fmt.Sprintf("%s (another file)", op.Kind)
 }
 
-// A fileKind is the purpose of a file.
-type fileKind int
+// onDatabase reports whether an operation is on the database, which may have a temporary name: that
+// contains the final one.
+func onDatabase(op faultfs.Op) bool { return strings.Contains(op.File, filepath.Base(databaseFile)) }
 
-const (
-	otherFile fileKind = iota
-	database
-	theJournal
-)
-
-// kindOf returns the purpose of the file of an operation. Temporary names of files contain
-// their final names.
-func kindOf(op faultfs.Op) fileKind {
-	name := filepath.Base(databaseFile)
-	switch {
-	case strings.Contains(op.File, bbolt.JournalPath(name)):
-		return theJournal
-	case strings.Contains(op.File, name):
-		return database
-	}
-	return otherFile
+// isPageWrite reports whether an operation writes pages of the database other than a meta page.
+func isPageWrite(op faultfs.Op) bool {
+	return op.Kind == faultfs.Write && onDatabase(op) && !isMetaWrite(op)
 }
 
-// isWrite reports whether an operation writes to a file of that kind.
-func isWrite(op faultfs.Op, of fileKind) bool { return op.Kind == faultfs.Write && kindOf(op) == of }
-
-// isSync reports whether an operation syncs a file of that kind.
-func isSync(op faultfs.Op, of fileKind) bool { return op.Kind == faultfs.Sync && kindOf(op) == of }
+// isMetaWrite reports whether an operation writes one of the first two pages of the database, the
+// meta pages, as a commit does. Each start writes both at once.
+func isMetaWrite(op faultfs.Op) bool {
+	const page = 4096
+	return op.Kind == faultfs.Write && onDatabase(op) && op.Offset < 2*page && len(op.Data) == page
+}

@@ -2,27 +2,26 @@ package durability
 
 import (
 	"net/http"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/storage/bbolt/journal"
 )
 
 // failingSync is the fault of a disk that fails syncs.
 func failingSync() fault {
-	return fault{name: "sync", errno: syscall.EIO, hits: faultfs.Op.IsSync, creates: plantstore.Torture(60, 150), lasting: 1, program: journalled()}
+	return fault{name: "sync", errno: syscall.EIO, hits: faultfs.Op.IsSync, creates: plantstore.Torture(20, 150), lasting: 1}
 }
 
-// TestFailingSync lets each sync fail in turn while a server creates its files and enough
-// plants to fill both halves of the journal more than once. Dirty pages are dropped, as in
-// Linux. The server may exit; it is restarted on the page cache. Then the power is cut
-// (C5.26, C5.28). In a row, the syncs of the next start fail, too.
+// TestFailingSync lets each sync fail in turn while a server creates its files and some plants.
+// Dirty pages are dropped, as in Linux. The server may exit; it is restarted on the page cache.
+// Then the power is cut (C5.26, C5.28). In a row, the syncs of the next start fail, too.
 func TestFailingSync(t *testing.T) {
 	t.Parallel()
-	failEachWay(t, failingSync(), 4, plantstore.Torture(20, 50), plantstore.Torture(15, 100))
+	failEachWay(t, failingSync(), 4, plantstore.Torture(10, 50))
 }
 
 // TestFailingWrite is [TestFailingSync] for each write and each change of a
@@ -30,17 +29,15 @@ func TestFailingSync(t *testing.T) {
 // until they are read again, as they may on network file systems.
 func TestFailingWrite(t *testing.T) {
 	t.Parallel()
-	failEachWay(t, failingWrite(), 40, plantstore.Torture(10, 30), plantstore.Torture(8, 100))
+	failEachWay(t, failingWrite(), 40, plantstore.Torture(5, 30))
 }
 
-// failEachWay injects the fault alone, so many times in a row, and, more briefly, without a
-// journal, where each create is written to the tree at once.
-func failEachWay(t *testing.T, f fault, lasting, creates, direct int) {
+// failEachWay injects the fault alone, and, during fewer creates, so many times in a row.
+func failEachWay(t *testing.T, f fault, lasting, creates int) {
 	t.Helper()
-	row, tree := f, f
+	row := f
 	row.lasting, row.creates = lasting, creates
-	tree.creates, tree.program.journal = direct, 0
-	for name, f := range map[string]fault{"one": f, "several in a row": row, "without a journal": tree} {
+	for name, f := range map[string]fault{"one": f, "several in a row": row} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			failEach(t, f)
@@ -51,48 +48,26 @@ func failEachWay(t *testing.T, f fault, lasting, creates, direct int) {
 // failingWrite is the fault of a disk that fails writes.
 func failingWrite() fault {
 	isWrite := func(op faultfs.Op) bool { return op.Kind == faultfs.Write || op.Kind == faultfs.Truncate }
-	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(40, 100), lasting: 1, program: journalled()}
+	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(10, 100), lasting: 1}
 }
 
-// TestExitAfterFault makes single operations fail, and checks the response to the create and
-// whether the server exits with code 1, so that its supervisor restarts it. After that, all
+// TestExitAfterFault makes the operations of one kind fail, and checks the response to the create,
+// and that the server exits with code 1, so that its supervisor restarts it. After that, all
 // acknowledged plants must be stored.
 func TestExitAfterFault(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		journal int
-		// fails reports whether an operation fails; faults is the number of failures so far
-		fails func(op faultfs.Op, faults int) bool
-		wants func(a reply) bool // the first response that is not 200; nil: there is none
-		ends  bool
+		fails func(op faultfs.Op) bool
+		wants func(a reply) bool // the response to the create
 	}{
-		"sync of the journal": {
-			journal.MinSize, func(op faultfs.Op, _ int) bool { return isSync(op, theJournal) }, reply.unknown, true,
-		},
-		"a write to the journal": {
-			journal.MinSize, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, theJournal) }, refusedAsFailed, false,
-		},
-		"all writes to the journal": {
-			journal.MinSize, func(op faultfs.Op, _ int) bool { return isWrite(op, theJournal) }, reply.unknown, true,
-		},
-		"a page of a checkpoint": {
-			journal.MinSize, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, database) }, nil, true,
-		},
-		"sync of a checkpoint": {
-			journal.MinSize, func(op faultfs.Op, faults int) bool { return faults == 0 && isSync(op, database) }, nil, true,
-		},
-		"a page, without a journal": {
-			0, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, database) }, refusedAsFailed, true,
-		},
-		"sync of a meta page, without a journal": {
-			0, failsAfterMeta(), reply.unknown, true,
-		},
+		"a page":              {isPageWrite, refusedAsFailed},
+		"sync of the pages":   {faultfs.Op.IsSync, refusedAsFailed},
+		"a meta page":         {isMetaWrite, reply.unknown},
+		"sync of a meta page": {failsAfterMeta(), reply.unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := journalled()
-			p.journal = tt.journal
-			exitAfterFault(t, newSite(t, p, seed(t)), tt.fails, tt.wants, tt.ends)
+			exitAfterFault(t, newSite(t, "", seed(t)), tt.fails, tt.wants)
 		})
 	}
 }
@@ -103,80 +78,55 @@ func refusedAsFailed(a reply) bool {
 	return a.code == http.StatusInternalServerError && a.fate() == absent
 }
 
-// failsAfterMeta returns a function that lets all syncs after the sync of a meta page fail.
-func failsAfterMeta() func(op faultfs.Op, faults int) bool {
+// failsAfterMeta returns a function that lets all syncs after the write of a meta page fail.
+func failsAfterMeta() func(op faultfs.Op) bool {
 	armed := false
-	return func(op faultfs.Op, _ int) bool {
+	return func(op faultfs.Op) bool {
 		armed = armed || isMetaWrite(op)
 		return armed && op.IsSync()
 	}
 }
 
-func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int) bool, wants func(a reply) bool, ends bool) {
+func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op) bool, wants func(a reply) bool) {
 	t.Helper()
 	must(t, s.start())
-	var faults atomic.Int64
+	s.load(1, 5)
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-		if !fails(op, int(faults.Load())) {
-			return 0
+		if fails(op) {
+			return syscall.EIO
 		}
-		faults.Add(1)
-		return syscall.EIO
+		return 0
 	})
-	first := reply{status: ok}
-	for range 300 { // far more than both halves can hold
-		if a := s.createNext(); a.status != ok {
-			first = a
-			break
-		}
+	if a := s.createNext(); !wants(a) {
+		t.Errorf("the create during the fault: %v", a)
 	}
-	switch {
-	case faults.Load() == 0:
-		t.Fatal("there was no fault")
-	case wants != nil && !wants(first):
-		t.Errorf("the create during the fault: %v", first)
-	case wants == nil && first.unknown():
-		t.Errorf("a create unrelated to the fault: %v", first)
-	}
-	switch {
-	case !ends:
-		if a := s.createNext(); a.status != ok {
-			t.Errorf("the next create: %v", a)
-		}
-	case !s.exits():
+	if !s.exits() {
 		t.Fatalf("the server still runs %v after the fault", patience)
-	case s.server.ExitCode() != 1:
-		t.Errorf("exit code %d, want 1", s.server.ExitCode())
+	}
+	if code := s.server.ExitCode(); code != 1 {
+		t.Errorf("exit code %d, want 1", code)
 	}
 	s.fs.SetFault(nil)
-	s.server.Kill()
 	must(t, s.start())
-	for id, plant := range s.ledger.of(stored) {
-		s.create(id, plant)
-	}
-	for id, plant := range s.ledger.of(absent) {
-		s.create(id, plant)
-	}
+	s.repeat(stored)
+	s.repeat(absent)
 	s.server.Stop()
 	for _, contradiction := range s.ledger.contradictions {
 		t.Error(contradiction)
 	}
 }
 
-// TestSIGTERMOnBrokenDisk makes every write fail, from a write to the journal or a meta page on.
-// The server may exit, and must do so when it gets the signal.
+// TestSIGTERMOnBrokenDisk makes every write fail, from the write of a meta page on. The server may
+// exit, and must do so when it gets the signal.
 func TestSIGTERMOnBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for healthy := range plantstore.Torture(10, 100) {
-		s := newSite(t, journalled(), seed(t))
-		if healthy%2 == 0 {
-			s.journal = 0
-		}
+		s := newSite(t, "", seed(t))
 		must(t, s.start())
 		s.load(1, healthy)
 		broken := false
 		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-			broken = broken || isMetaWrite(op) || isWrite(op, theJournal)
+			broken = broken || isMetaWrite(op)
 			if broken && op.Kind == faultfs.Write {
 				return syscall.EIO
 			}
@@ -194,9 +144,42 @@ func TestSIGTERMOnBrokenDisk(t *testing.T) {
 	}
 }
 
-// isMetaWrite reports whether an operation writes one of the first two pages of
-// a database, the meta pages.
-func isMetaWrite(op faultfs.Op) bool {
-	const page = 4096
-	return isWrite(op, database) && op.Offset < 2*page && len(op.Data) == page
+// TestSlowCommit lets creates time out while a sync takes longer: none of them may be reported as
+// not stored if it is stored later (C5.28).
+func TestSlowCommit(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range timeOut(t, "") {
+		t.Error(wrong)
+	}
+}
+
+// timeOut returns the violations of creates that time out.
+func timeOut(t *testing.T, binary string) []string {
+	t.Helper()
+	s := newSite(t, binary, seed(t))
+	s.env = []string{"REQUEST_TIMEOUT=500ms"}
+	must(t, s.start())
+	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
+		if op.IsSync() {
+			time.Sleep(700 * time.Millisecond) // it simulates the disk
+		}
+		return 0
+	})
+	var all sync.WaitGroup
+	for range 8 {
+		id, plant := s.next()
+		all.Go(func() { s.create(id, plant) })
+	}
+	all.Wait()
+	if len(s.ledger.of(stored)) == 8 {
+		t.Error("no create has timed out")
+	}
+	s.fs.SetFault(nil)
+	s.server.Stop() // after the commits under way
+	s.env = nil
+	must(t, s.start())
+	s.repeat(unknown)
+	s.repeat(absent)
+	s.server.Stop()
+	return s.ledger.contradictions
 }

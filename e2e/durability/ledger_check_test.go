@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	created   = reply{status: ok}                                                                                        //nolint:gochecknoglobals // never changed
-	identical = reply{status: 400, code: conflict, message: "id: 1 is taken; the stored plant is identical to this one"} //nolint:gochecknoglobals // never changed
-	refused   = reply{status: 400, code: noSpace, message: "the plant was not stored: there is no space left"}           //nolint:gochecknoglobals // never changed
-	ambiguous = reply{status: 400, code: 500, message: "the outcome is unknown"}                                         //nolint:gochecknoglobals // never changed
-	none      = reply{err: errors.New("connection reset")}                                                               //nolint:gochecknoglobals // never changed
+	created   = reply{status: ok}
+	identical = reply{status: 400, code: conflict, message: "id: 1 is taken; the stored plant is identical to this one"}
+	refused   = reply{status: 400, code: noSpace, message: "the plant was not stored: there is no space left"}
+	ambiguous = reply{status: 400, code: 500, message: "the outcome is unknown"}
+	none      = reply{err: errors.New("connection reset")}
 )
 
 // TestLedger checks that the ledger finds the violations after a power failure when the log has

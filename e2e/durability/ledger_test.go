@@ -20,7 +20,7 @@ const (
 type ledger struct {
 	mu      sync.Mutex
 	entries map[int64]*entry
-	// contradictions describes the responses that contradict earlier ones.
+	// contradictions describes the responses that contradict earlier ones, and other violations.
 	contradictions []string
 }
 
@@ -67,6 +67,13 @@ func (l *ledger) note(id int64, plant models.Plant, a reply, position int) {
 
 func (l *ledger) contradict(id int64, e *entry, a reply, why string) {
 	l.contradictions = append(l.contradictions, fmt.Sprintf("id %d got %v, but %s (before: %v)", id, a, why, e.reply))
+}
+
+// object records another violation.
+func (l *ledger) object(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.contradictions = append(l.contradictions, fmt.Sprintf(format, args...))
 }
 
 // of returns the plants with this fate.

@@ -3,34 +3,23 @@ package durability
 import (
 	"bytes"
 	"path/filepath"
-	"strconv"
+	"syscall"
 	"testing"
 
+	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestPowerLoss cuts the power after each operation of a server that creates its directory,
-// secret, database and journal, accepts creates of several clients during a backup, is killed,
-// restarted, shut down and restarted (C5.26). The halves of its journal are filled some ten
-// times.
+// TestPowerLoss cuts the power after each operation of a server that creates its directory, secret
+// and database, accepts creates of several clients during a backup, is killed, restarted, shut down
+// and restarted (C5.26).
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
-	losePower(t, journalled(), plantstore.Torture(2000, 30_000), plantstore.Torture(8, 24))
-}
-
-// TestPowerLossWithoutJournal is a shorter [TestPowerLoss] where each create is written
-// to the tree at once.
-func TestPowerLossWithoutJournal(t *testing.T) {
-	t.Parallel()
-	losePower(t, program{}, plantstore.Torture(500, 10_000), plantstore.Torture(2, 24))
-}
-
-func losePower(t *testing.T, p program, want, variants int) {
-	t.Helper()
+	want, variants := plantstore.Torture(2000, 30_000), plantstore.Torture(4, 24)
 	images, sampled := 0, 0
 	idle := newOpeners(t)
 	for round := seed(t); images < want; round++ {
-		tr := recordLife(t, p, round)
+		tr := recordLife(t, "", round)
 		tr.variants = variants
 		r := tr.run(t, idle)
 		images += r.images
@@ -49,10 +38,11 @@ func losePower(t *testing.T, p program, want, variants int) {
 }
 
 // recordLife records the operations of a server with backups, restarts and a kill.
-func recordLife(t testing.TB, p program, seed uint64) *trial {
+func recordLife(t testing.TB, binary string, seed uint64) *trial {
 	t.Helper()
-	s := newSite(t, p, seed)
+	s := newSite(t, binary, seed)
 	must(t, s.start())
+	s.fs.SetFault(s.noteNewBlock)
 	ready := s.fs.Len()
 	s.load(8, 80)
 	backup := s.backup()
@@ -71,8 +61,17 @@ func recordLife(t testing.TB, p program, seed uint64) *trial {
 	return tr
 }
 
+// noteNewBlock is a fault that never fails an operation. It notes a page for which the disk has no
+// block: a sync that allocates one can be lost with the journal of an ext4. Only zeros may be.
+func (s *site) noteNewBlock(op faultfs.Op) syscall.Errno {
+	if isPageWrite(op) && op.TakesSpace && len(bytes.Trim(op.Data, "\x00")) > 0 {
+		s.ledger.object("a page was written to a new block of the disk, at %d", op.Offset)
+	}
+	return 0
+}
+
 // backup begins a backup of the running server. It returns a function that waits for the end of
-// the backup and checks the copy.
+// the backup and checks the copy. The ledger gets what is wrong.
 func (s *site) backup() (wait func()) {
 	s.t.Helper()
 	before, file := s.fs.Len(), filepath.Join(s.t.TempDir(), "copy.db")
@@ -89,7 +88,7 @@ func (s *site) backup() (wait func()) {
 		plants, err := reading(file)
 		must(s.t, err)
 		for _, wrong := range s.ledger.check(before, plants) {
-			s.t.Errorf("the backup: %s", wrong)
+			s.ledger.object("the backup: %s", wrong)
 		}
 	}
 }
@@ -99,7 +98,7 @@ func runImage(t *testing.T, tr *trial, c *cut) {
 	t.Helper()
 	dir := t.TempDir()
 	must(t, c.image.Write(dir))
-	server, err := plantstore.Try(t, plantstore.Options{Dir: dir, Env: []string{"JOURNAL_BYTES=" + strconv.Itoa(tr.program.journal)}})
+	server, err := plantstore.Try(t, plantstore.Options{Dir: dir})
 	if err != nil {
 		t.Errorf("seed %d, %v: %v", tr.seed, c, err)
 		return

@@ -22,11 +22,10 @@ const (
 
 // A trial cuts the power at points of a log, and inspects the remaining files.
 type trial struct {
-	seed    uint64
-	program program
-	log     []faultfs.Op
-	ledger  *ledger
-	secret  []byte
+	seed   uint64
+	log    []faultfs.Op
+	ledger *ledger
+	secret []byte
 	// ready is the length of the log from which on the secret must exist.
 	ready int
 	// cuts are the lengths of the log at which the power is cut, ascending.
@@ -42,7 +41,7 @@ func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &trial{seed: seed, program: s.program, log: s.fs.Log(), ledger: s.ledger, secret: secret, ready: ready}
+	return &trial{seed: seed, log: s.fs.Log(), ledger: s.ledger, secret: secret, ready: ready}
 }
 
 // A result is the result of a trial.

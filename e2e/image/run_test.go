@@ -77,10 +77,10 @@ func checkDefaults(t *testing.T, s *storage) {
 	if got := s.do(t, "inspect", "--format={{.EffectiveCaps}} {{.HostConfig.ReadonlyRootfs}}", "defaults"); got != "[] true" {
 		t.Errorf("capabilities, and whether the root is read-only: %s", got)
 	}
-	_, err := s.podmanRun(t.Context(), "exec", "defaults", "/plantstore", "health", "--admin-addr", "127.0.0.1:9")
+	_, err := s.podmanRun(t.Context(), "exec", "defaults", "/plantstore", "health", "--storage-url", "/data/other.db")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("health without a listener: %v, want exit code 1", err)
+		t.Errorf("health without a server: %v, want exit code 1", err)
 	}
 	s.stop(t, "defaults")
 }

@@ -96,7 +96,7 @@ func serial(t *testing.T, address string, config *tls.Config) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String() //nolint:forcetypeassert // documented by tls.Dialer
+	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String()
 }
 
 // TestCertificateIsReplaced replaces the certificate of a running server as certbot does (a

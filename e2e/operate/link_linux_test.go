@@ -53,6 +53,20 @@ func TestLinkOnTerminal(t *testing.T) {
 	}
 }
 
+// TestLinkOfCommands checks that commands print their link as a hyperlink on a terminal that has them.
+func TestLinkOfCommands(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{})
+	for command, prefix := range map[string]string{"token --link --base-url http://h": "http://h/docs#token=", "plants browse": "http://127.0.0.1:"} {
+		cmd := plantstore.Command(t, server.Dir, []string{"TERM=xterm"}, strings.Fields(command)...)
+		line := terminal.Start(t, cmd).Await(t, prefix)
+		url, shown, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(line, "\x1b]8;;"), "\x1b]8;;\x1b\\"), "\x1b\\")
+		if url != shown || !strings.HasPrefix(url, prefix) {
+			t.Errorf("%s prints %q", command, line)
+		}
+	}
+}
+
 // TestLinkOfSecretInMemory checks that the token of the link creates a plant, also of a server that
 // cannot store its secret, and that the line in the log has what a person looks for, the request id
 // last.

@@ -41,7 +41,7 @@ type client struct {
 // dial opens a connection. Many clients n connect from several addresses, which provide enough
 // ports.
 func (s *site) dial(n int) (*client, error) {
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n%20))}} //nolint:gosec // it is small
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n%20))}}
 	nc, err := dialer.DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.server.BaseURL, "http://"))
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func nfpmConfig(t *testing.T) string {
 		t.Fatalf("%v: %v\n%s", made, err, out)
 	}
 	binary := filepath.Join(t.TempDir(), "plantstore")
-	if err := os.WriteFile(binary, build(t, tools.Project(t)), 0o700); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(binary, build(t, tools.Project(t)), 0o700); err != nil {
 		t.Fatal(err)
 	}
 
@@ -102,11 +102,11 @@ func nfpmConfig(t *testing.T) string {
 		delete(c, name)
 	}
 	c["name"], c["version"], c["arch"] = "plantstore", "v1.0.0", runtime.GOARCH
-	c["contents"] = append(c["contents"].([]any), map[string]any{ //nolint:forcetypeassert // a panic fails the test too
+	c["contents"] = append(c["contents"].([]any), map[string]any{
 		"src": binary, "dst": "/usr/bin/plantstore", "file_info": map[string]any{"mode": 0o755},
 	})
-	for _, override := range c["overrides"].(map[string]any) { //nolint:forcetypeassert // likewise
-		o := override.(map[string]any) //nolint:forcetypeassert // likewise
+	for _, override := range c["overrides"].(map[string]any) {
+		o := override.(map[string]any)
 		o["depends"] = o["dependencies"]
 		delete(o, "dependencies")
 	}

@@ -124,7 +124,7 @@ func awaitEnd(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}) syscall.WaitSt
 	case <-time.After(patience):
 		t.Fatal("the server does not exit")
 	}
-	return cmd.ProcessState.Sys().(syscall.WaitStatus) //nolint:forcetypeassert // it is that on Unix
+	return cmd.ProcessState.Sys().(syscall.WaitStatus)
 }
 
 // tokenFor runs the command that the server prints, as a person would.
@@ -144,29 +144,6 @@ func tokenFor(t *testing.T, r ready, dir string) string {
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve", "--shutdown-timeout", "1h")
-	if status := signalTwice(t, cmd); !status.Signaled() || status.Signal() != syscall.SIGTERM {
-		t.Errorf("the server exited with %v, want death by the signal", cmd.ProcessState)
-	}
-}
-
-// TestSecondSignalEndsEphemeral checks that a second signal ends a server with --ephemeral at once,
-// too, and its temporary directory is removed. A third signal may come before the exit.
-func TestSecondSignalEndsEphemeral(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0", "TMPDIR=" + dir}, "serve", "--ephemeral", "--shutdown-timeout", "1h")
-	if status := signalTwice(t, cmd); !status.Signaled() && status.ExitStatus() != 1 {
-		t.Errorf("the server exited with %v, want exit code 1", cmd.ProcessState)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "plantstore-*")); left != nil {
-		t.Errorf("the server left %v", left)
-	}
-}
-
-// signalTwice starts a server, sends SIGTERM during a request until it exits, and returns its
-// state.
-func signalTwice(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
-	t.Helper()
 	r, ended := start(t, cmd)
 	begin(t, r, tokenFor(t, r, cmd.Dir), `{"id":1,"name":"Monstera"}`)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -186,7 +163,9 @@ func signalTwice(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
 			}
 		}
 	}()
-	return awaitEnd(t, cmd, ended)
+	if status := awaitEnd(t, cmd, ended); !status.Signaled() || status.Signal() != syscall.SIGTERM {
+		t.Errorf("the server exited with %v, want death by the signal", cmd.ProcessState)
+	}
 }
 
 // TestGoRun runs the first command of the README, changed only in the location of the data. The

@@ -75,7 +75,7 @@ func storyOf(ts *testscript.TestScript, neg, mayBeNegated bool) *story {
 	if neg && !mayBeNegated {
 		ts.Fatalf("this command cannot be negated")
 	}
-	return ts.Value(storyKey{}).(*story) //nolint:forcetypeassert // setUpStory put it there
+	return ts.Value(storyKey{}).(*story)
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -18,40 +18,31 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
+	"plantstore/internal/loopback"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
 )
 
-// A Store is the part of a [storage.Store] that is monitored.
-type Store interface {
-	Ready() error
-	Stopped() <-chan struct{}
-	Stats() storage.Stats
-}
-
 // Options are the sources of the metrics and probes. All are required.
 type Options struct {
 	Version  string
-	Store    Store
 	Observer *Observer
+	Store    func() storage.Stats
 	Server   func() server.Stats
 	Tokens   func() auth.Stats
+	// Problem returns why the server should not get requests, "" if it should, and the cause for
+	// the log.
+	Problem func() (problem string, cause error)
 	// CertificateExpires returns the earliest expiry of the certificates in use for TLS, zero if
 	// there are none.
 	CertificateExpires func() time.Time
-	// Reset replaces all plants by the seed, and returns the number of plants, or
-	// [ErrNotEphemeral]. It logs failures.
-	Reset func(ctx context.Context) (plants int64, err error)
-	// Leaving is done when the shutdown begins, before SHUTDOWN_DELAY.
-	Leaving context.Context //nolint:containedctx // the state of the server, not the context of a call
-	Logger  *slog.Logger
+	// Reset replaces all plants by the seed, and returns their number. It logs failures.
+	Reset  func(ctx context.Context) (plants int64, err error)
+	Logger *slog.Logger
 	// Pprof enables the profiles of the Go runtime at /debug/pprof/.
 	Pprof bool
 }
-
-// ErrNotEphemeral is the error of a reset of plants that are not temporary.
-var ErrNotEphemeral = errors.New("only a server that was started with --ephemeral can be reset")
 
 // pathReset is the only path that supports POST.
 const pathReset = "/reset"
@@ -119,9 +110,10 @@ func (a *admin) reset(w http.ResponseWriter, r *http.Request) {
 
 // resetError returns the Error for an error of a reset, whose cause [Options.Reset] has logged.
 func resetError(err error) *models.Error {
+	var failure *models.Error
 	switch {
-	case errors.Is(err, ErrNotEphemeral):
-		return models.NewError(models.CodeForbidden, ErrNotEphemeral.Error())
+	case errors.As(err, &failure):
+		return failure
 	case errors.Is(err, storage.ErrUnavailable):
 		return models.NewError(models.CodeUnavailable, "the reset failed: the store is not available; see the log")
 	default:
@@ -153,7 +145,7 @@ func guard(r *http.Request) *models.Error {
 			return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: send no Origin")
 		}
 	}
-	if overLoopback(r) && r.Host != "" && !isLoopback(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
+	if overLoopback(r) && r.Host != "" && !loopback.Is(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
 		return models.NewError(models.CodeForbidden, "over a loopback address, Host must be localhost or a loopback address, with any port")
 	}
 	return nil
@@ -164,13 +156,4 @@ func guard(r *http.Request) *models.Error {
 func overLoopback(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	return ok && local.IP.IsLoopback()
-}
-
-// isLoopback reports whether host, perhaps with a port, is localhost or a loopback address: pages of
-// other sites send the name of their site.
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.EqualFold(host, "localhost") || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }

@@ -1,7 +1,6 @@
 package admin_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -20,27 +19,23 @@ import (
 
 // A store has a state that tests set.
 type store struct {
-	err     error
-	stopped chan struct{}
+	problem string
+	cause   error
 	stats   storage.Stats
 }
 
-func (s *store) Ready() error             { return s.err }
-func (s *store) Stopped() <-chan struct{} { return s.stopped }
-func (s *store) Stats() storage.Stats     { return s.stats }
-
 // newStore returns a store that is ready.
 func newStore() *store {
-	return &store{stopped: make(chan struct{}), stats: storage.Stats{
-		File: &storage.FileStats{Plants: 7, Size: 4096, Free: 1 << 40},
-	}}
+	return &store{stats: storage.Stats{File: &storage.FileStats{Plants: 7, Size: 4096, Free: 1 << 40}}}
 }
 
 // newOptions returns the options of a handler for that store.
-func newOptions(t *testing.T, s admin.Store) admin.Options {
+func newOptions(t *testing.T, s *store) admin.Options {
 	t.Helper()
 	return admin.Options{
-		Version: "v1.2.3", Store: s, Observer: admin.NewObserver(), Leaving: t.Context(), Logger: slog.New(slog.DiscardHandler),
+		Version: "v1.2.3", Observer: admin.NewObserver(), Logger: slog.New(slog.DiscardHandler),
+		Store:              func() storage.Stats { return s.stats },
+		Problem:            func() (string, error) { return s.problem, s.cause },
 		Server:             func() server.Stats { return server.Stats{} },
 		Tokens:             func() auth.Stats { return auth.Stats{} },
 		CertificateExpires: func() time.Time { return time.UnixMilli(1_800_000_000_000) },
@@ -48,7 +43,7 @@ func newOptions(t *testing.T, s admin.Store) admin.Options {
 }
 
 // newHandler returns the handler under test, for that store.
-func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) http.Handler {
+func newHandler(t *testing.T, s *store, change ...func(*admin.Options)) http.Handler {
 	t.Helper()
 	options := newOptions(t, s)
 	for _, c := range change {
@@ -113,39 +108,29 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestReady checks that each reason why the server should not get requests makes /readyz
-// fail, and not /livez.
+// TestReady checks that a reason why the server should not get requests makes /readyz fail, and not
+// /livez.
 func TestReady(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		harm func(*store)
-		want string // empty: it is ready
-	}{
-		"well":          {func(*store) {}, ""},
-		"not available": {func(s *store) { s.err = storage.ErrUnavailable }, "not available"},
-		"stopped":       {func(s *store) { close(s.stopped) }, "stopped itself"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newStore()
-			tt.harm(s)
-			h := newHandler(t, s)
-			w, ready := send(t, h, http.MethodGet, "/readyz"), "plantstore_ready 1\n"
-			if tt.want == "" {
-				if w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
-					t.Errorf("the response is %d %s", w.Code, w.Body)
-				}
-			} else {
-				wantError(t, w, models.CodeUnavailable, tt.want)
-				ready = "plantstore_ready 0\n"
+	s := newStore()
+	h := newHandler(t, s)
+	for _, problem := range []string{"", "the disk hums"} {
+		s.problem = problem
+		w, ready := send(t, h, http.MethodGet, "/readyz"), "plantstore_ready 1\n"
+		if problem == "" {
+			if w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
+				t.Errorf("the response is %d %s", w.Code, w.Body)
 			}
-			if metrics := send(t, h, http.MethodGet, "/metrics").Body.String(); !strings.Contains(metrics, "\n"+ready) {
-				t.Errorf("the metrics lack %s", ready)
-			}
-			if w := send(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK || w.Body.String() != `{"status":"alive"}`+"\n" {
-				t.Errorf("/livez: %d %s", w.Code, w.Body)
-			}
-		})
+		} else {
+			wantError(t, w, models.CodeUnavailable, "not ready: "+problem)
+			ready = "plantstore_ready 0\n"
+		}
+		if metrics := send(t, h, http.MethodGet, "/metrics").Body.String(); !strings.Contains(metrics, "\n"+ready) {
+			t.Errorf("the metrics lack %s", ready)
+		}
+		if w := send(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK || w.Body.String() != `{"status":"alive"}`+"\n" {
+			t.Errorf("/livez: %d %s", w.Code, w.Body)
+		}
 	}
 }
 
@@ -155,20 +140,18 @@ func TestReadyIsLogged(t *testing.T) {
 	t.Parallel()
 	s := newStore()
 	var log strings.Builder
-	leaving, leave := context.WithCancel(t.Context())
-	h := newHandler(t, s, func(o *admin.Options) {
-		o.Leaving, o.Logger = leaving, slog.New(slog.NewTextHandler(&log, nil))
-	})
+	h := newHandler(t, s, func(o *admin.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	set := func(problem string, cause error) func() { return func() { s.problem, s.cause = problem, cause } }
 	for _, step := range []struct {
 		change   func()
 		response string // empty: it is ready
 		logged   string // empty: no line
 	}{
 		{func() {}, "", ""},
-		{func() { s.err = errors.New("the disk hums") }, "not ready: the store is not available", `level=WARN msg="not ready" why="the store is not available: see the log" cause="the disk hums"`},
-		{func() { s.err = errors.New("it hums again") }, "not ready: the store is not available", ""},
-		{func() { s.err = nil }, "", `level=INFO msg="ready again"`},
-		{leave, "not ready: the server is shutting down", `level=WARN msg="not ready" why="the server is shutting down"`},
+		{set("no store", errors.New("the disk hums")), "not ready: no store", `level=WARN msg="not ready" why="no store" cause="the disk hums"`},
+		{set("no store", errors.New("it hums again")), "not ready: no store", ""},
+		{set("", nil), "", `level=INFO msg="ready again"`},
+		{set("shutting down", nil), "not ready: shutting down", `level=WARN msg="not ready" why="shutting down"`},
 	} {
 		log.Reset()
 		step.change()

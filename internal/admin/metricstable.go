@@ -14,7 +14,7 @@ const prefix = "plantstore_"
 // table returns all metrics of this program. docs/operations.md contains it, and a test
 // compares the dashboard and the alerts with it.
 func table(a *admin) []metric {
-	stored := a.Store.Stats()
+	stored := a.Store()
 	return slices.Concat(requestMetrics(a), storeMetrics(a, stored), fileMetrics(stored.File))
 }
 
@@ -22,7 +22,7 @@ func requestMetrics(a *admin) []metric {
 	connections, tokens := a.Server(), a.Tokens()
 	return []metric{
 		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", a.Version), 1}}},
-		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", flag(a.problem() == "")},
+		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", ready(a)},
 		{
 			"requests_total", "counter",
 			"responses, by outcome (created; read; refused: caused by the request; failed: caused by the server) and the number of the Error, 0 if there is none",
@@ -50,6 +50,12 @@ func requestMetrics(a *admin) []metric {
 		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", one(tokens.CacheHits)},
 		{"token_cache_misses_total", "counter", "tokens that were not in the cache, including rejected ones", one(tokens.CacheMisses)},
 	}
+}
+
+// ready is 1 if the server should get requests.
+func ready(a *admin) []series {
+	problem, _ := a.Problem()
+	return flag(problem == "")
 }
 
 // requests returns the responses of the handler and those of the server itself.
@@ -88,7 +94,7 @@ func storeMetrics(a *admin, s storage.Stats) []metric {
 		{"commit_plants", "histogram", "plants in a commit", a.Observer.commitPlants.series()},
 		{"commit_duration_seconds", "histogram", "time that a commit took, with all attempts", a.Observer.commitDuration.series()},
 		{"commit_failures_total", "counter", "commits that failed, including those with an unknown outcome", one(s.FailedCommits)},
-		{"store_stopped", "gauge", "1 if the store has stopped itself after a fault, else 0; the process ends then", flag(stopped(a.Store))},
+		{"store_stopped", "gauge", "1 if the store has stopped itself after a fault, else 0; the process ends then", flag(s.Stopped)},
 	}
 }
 

@@ -35,7 +35,7 @@ func TestReset(t *testing.T) {
 		err  error
 		code models.Code
 	}{
-		"--ephemeral":      {admin.ErrNotEphemeral, models.CodeForbidden},
+		"--ephemeral":      {models.NewError(models.CodeForbidden, "not --ephemeral"), models.CodeForbidden},
 		"not available":    {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
 		"the reset failed": {errors.New("a secret"), models.CodeInternal},
 	} {

@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var update = flag.Bool("update", false, "rewrite openapi.json and page.json") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite openapi.json and page.json")
 
 // TestGeneratedFiles checks that openapi.json and page.json are current.
 func TestGeneratedFiles(t *testing.T) {

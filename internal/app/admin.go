@@ -19,18 +19,17 @@ const (
 	adminShutdownTimeout = time.Second
 )
 
-// startAdmin serves the admin listener, if there is one, until [App.Close]. After leaving is done,
-// /readyz reports the shutdown, while requests of clients are still served or drained.
-func (a *App) startAdmin(leaving context.Context) {
+// startAdmin serves the admin listener, if there is one, until [App.Close].
+func (a *App) startAdmin() {
 	if a.listeners.admin == nil {
 		return
 	}
 	logger := a.logger.With("listener", "admin")
 	s := http.Server{
 		Handler: admin.New(admin.Options{
-			Version: a.options.Version, Store: a.store, Observer: a.observer,
-			Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires,
-			Reset: a.reset, Leaving: leaving, Logger: logger, Pprof: a.config.Pprof,
+			Version: a.options.Version, Observer: a.observer,
+			Store: a.store.Stats, Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires,
+			Problem: a.problem, Reset: a.reset, Logger: logger, Pprof: a.config.Pprof,
 		}),
 		DisableGeneralOptionsHandler: true, // it does not check Host
 
@@ -46,7 +45,7 @@ func (a *App) startAdmin(leaving context.Context) {
 			logger.Error("admin listener failed", "cause", err.Error(), "hint", "restart the server: it has no probes and metrics")
 		}
 	})
-	a.onClose(func() error { //nolint:contextcheck // it is called when the context is done
+	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), adminShutdownTimeout)
 		defer cancel()
 		if s.Shutdown(ctx) != nil { // also if the listener has failed
@@ -55,4 +54,19 @@ func (a *App) startAdmin(leaving context.Context) {
 		serving.Wait()
 		return nil
 	})
+}
+
+// problem returns why the server should not get requests, "" if it should, and the cause for the log.
+// While it is shutting down, requests are still served or drained.
+func (a *App) problem() (problem string, cause error) {
+	ready := a.store.Ready()
+	switch {
+	case a.store.Fault() != nil:
+		return "the store has stopped itself after a fault, and the server ends: see the log", ready
+	case a.leaving.Err() != nil:
+		return "the server is shutting down", ready
+	case ready != nil:
+		return "the store is not available: see the log", ready
+	}
+	return "", nil
 }

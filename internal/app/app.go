@@ -9,7 +9,7 @@
 //	server.go, admin.go                        the server for clients, the admin listener
 //	banner.go                                  output at the start
 //	signals.go, delay.go, reset.go             events of a running server
-//	commandstore.go, advice.go                 for the commands
+//	store.go, advice.go                        for the commands
 package app
 
 import (
@@ -19,7 +19,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -42,8 +44,7 @@ type Options struct {
 	Stderr       io.Writer         // the log
 	TokenCommand string            // the command that gets a token, for the banner
 	Ephemeral    storage.Location  // of a temporary database, which can be reset, instead of the configured store; zero: none
-	ResetCommand string            // the command that resets it, but for the flag --admin-addr, for the banner
-	Exposed      []files.Exposure  // files of the configuration with secrets that other users can read
+	ResetCommand string            // the command that resets it, for the banner
 }
 
 // An App is a server that is prepared, or runs.
@@ -70,6 +71,8 @@ type App struct {
 	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
 	observer  *admin.Observer
 	server    *server.Server
+	leaving   context.Context //nolint:containedctx // done when the shutdown begins, before SHUTDOWN_DELAY
+	control   net.Listener    // of the control socket, nil if there is none
 }
 
 // Open prepares a server: it opens the listeners, so that clients can connect, the
@@ -100,6 +103,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 		return nil, err
 	}
 	a.onClose(func() error { a.listeners.close(); return nil })
+	a.listenControl(ctx)
 	if err := a.openStore(ctx); err != nil {
 		return nil, err
 	}
@@ -115,8 +119,11 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 // openStore opens the store.
 func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = a.config.Engines.Open(ctx, a.storage.URL, storage.Options{Logger: a.logger})
-	if err != nil {
-		return AdviseLocked(ctx, a.storage.Path, Advise(err, "name another place with --storage-url", " with --storage-url"), ", or name another database with --storage-url or STORAGE_URL")
+	switch {
+	case errors.Is(err, storage.ErrLocked) && a.control == nil: // another server has the control socket
+		return serverRuns(a.storage.Path, ", or name another database with --storage-url or STORAGE_URL")
+	case err != nil:
+		return Advise(err, "name another place with --storage-url", " with --storage-url")
 	}
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)
@@ -144,7 +151,6 @@ func (a *App) Run(ctx context.Context) error {
 		return fmt.Errorf("keep the seed for a reset: %w", err)
 	}
 	go a.handleHangups(ctx, stop)
-	a.startControl(ctx)
 	tuneRuntime(a.options.Environ, a.storage)
 	a.announce()
 
@@ -152,6 +158,8 @@ func (a *App) Run(ctx context.Context) error {
 	// ready. serving is done SHUTDOWN_DELAY later: then requests drain.
 	leaving, cancel := untilStopped(ctx, a.store)
 	defer cancel()
+	a.leaving = leaving
+	a.startControl()
 	serving, cancel := delayed(leaving, a.leave)
 	defer cancel()
 	defer context.AfterFunc(serving, func() { a.logger.Info("shutting down: draining requests") })()
@@ -160,7 +168,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	a.notify(ctx, "READY=1")
 	context.AfterFunc(leaving, func() { a.notify(ctx, "STOPPING=1") })
-	a.startAdmin(leaving)
+	a.startAdmin()
 	return errors.Join(a.server.Serve(serving, a.listeners.clients), faultOf(a.store))
 }
 
@@ -193,23 +201,35 @@ func (a *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// startControl serves the control socket until [App.Close], if the store is a file, which the
-// commands cannot open at the same time.
-func (a *App) startControl(ctx context.Context) {
-	if a.storage.Path == "" {
+// listenControl creates the control socket next to the configured database, also for an ephemeral
+// server, so that commands find it. They wait until startControl.
+func (a *App) listenControl(ctx context.Context) {
+	database := a.config.Storage.Path
+	if database == "" { // the engine serves several processes
 		return
 	}
-	listener, err := control.Listen(ctx, a.storage.Path)
+	err := files.MkdirAll(filepath.Dir(database), dirPerm)
+	if err == nil {
+		a.control, err = control.Listen(ctx, database)
+	}
 	if err != nil {
 		a.Notice(func(logger *slog.Logger) {
-			logger.Warn("no control socket", "cause", err.Error(), "hint", "stop this server to use the commands for plants")
+			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server: stop the other one, or choose another --storage-url")
 		})
 		return
 	}
-	//nolint:contextcheck // Close ends it, before the store
-	a.onClose(control.Start(listener, a.store, control.Options{
-		Info:   control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
-		Limits: PlantLimits(a.config), Logger: a.logger,
+	a.onClose(func() error { _ = a.control.Close(); return nil }) // it may be closed already
+}
+
+// startControl serves the control socket until [App.Close].
+func (a *App) startControl() {
+	if a.control == nil {
+		return
+	}
+	problem := func() string { problem, _ := a.problem(); return problem }
+	a.onClose(control.Start(a.control, a.store, control.Options{
+		Info:    control.Info{BaseURL: a.BaseURL()},
+		Problem: problem, Reset: a.reset, Limits: PlantLimits(a.config), Logger: a.logger,
 	}).Close)
 }
 

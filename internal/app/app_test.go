@@ -109,7 +109,7 @@ func createOne(t *testing.T, a *app.App, body string) (status int, text string) 
 
 // TestApp checks that a server is opened, creates a plant over HTTP and is closed; the next one
 // on the same database has the plant.
-func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
+func TestApp(t *testing.T) {
 	c := load(t, t.TempDir(), nil)
 	const plant = `{"id":1,"name":"Fern"}`
 	for _, want := range []int{http.StatusOK, http.StatusBadRequest} {
@@ -131,7 +131,7 @@ func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settin
 
 // TestCloseWithoutRun checks that a server that was opened and never run has its store and its
 // ports released.
-func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals are of the process
+func TestCloseWithoutRun(t *testing.T) {
 	dir := t.TempDir()
 	c := load(t, dir, nil)
 	a, err := app.Open(t.Context(), c, app.Options{Stderr: io.Discard})
@@ -149,7 +149,7 @@ func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals ar
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := app.OpenCommandStore(t.Context(), c, storage.Options{ReadOnly: true})
+	store, _, err := app.OpenStore(t.Context(), c, storage.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,21 +168,20 @@ func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals ar
 	}
 }
 
-// TestOpenCommandStoreFails checks that the store of a failed OpenCommandStore is nil, not
-// an interface that holds a nil pointer.
-func TestOpenCommandStoreFails(t *testing.T) {
+// TestOpenStoreFails checks that the store of a failed OpenStore is nil.
+func TestOpenStoreFails(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	store, err := app.OpenCommandStore(ended, load(t, t.TempDir(), nil), storage.Options{ReadOnly: true})
+	store, _, err := app.OpenStore(ended, load(t, t.TempDir(), nil), storage.Options{ReadOnly: true})
 	if err == nil || store != nil {
-		t.Errorf("OpenCommandStore = %#v, %v, want nil and an error", store, err)
+		t.Errorf("OpenStore = %#v, %v, want nil and an error", store, err)
 	}
 }
 
 // TestOpenFails checks that a failed Open releases all files: the same database opens
 // afterwards.
-func TestOpenFails(t *testing.T) { //nolint:paralleltest // the signals are of the process
+func TestOpenFails(t *testing.T) {
 	dir := t.TempDir()
 	for name, flags := range map[string]map[string]string{
 		"address": {"ADDR": "192.0.2.1:0"}, // for documentation only (RFC 5737)

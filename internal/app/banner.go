@@ -11,8 +11,8 @@ import (
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 	"plantstore/internal/logging"
+	"plantstore/internal/loopback"
 	"plantstore/storage"
 )
 
@@ -27,10 +27,6 @@ const (
 func (a *App) announce() {
 	a.banner()
 	c := a.config
-	report := logExposed(a.logger)
-	for _, exposure := range a.options.Exposed {
-		report(exposure)
-	}
 	if a.listeners.admin == nil && c.AdminAddr != "" {
 		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
 	}
@@ -67,7 +63,7 @@ func (a *App) banner() {
 			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(a.storage), "token_command", a.tokenCommand(),
 			"addr", l.address(),
 		}
-		if reset := a.resetCommand(); reset != "" {
+		if reset := a.options.ResetCommand; reset != "" {
 			attrs = append(attrs, "reset_command", reset)
 		}
 		if stored != nil {
@@ -89,7 +85,7 @@ func (a *App) banner() {
 	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
 	fmt.Fprintf(w, "\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
 		described, metrics, place, cmp.Or(a.tokenCommand(), "(from the link: the secret is in memory)"))
-	if reset := a.resetCommand(); reset != "" {
+	if reset := a.options.ResetCommand; reset != "" {
 		fmt.Fprintf(w, "  reset it     %s\n", reset)
 	}
 	if c.Faults {
@@ -109,22 +105,6 @@ func (a *App) tokenCommand() string {
 		return ""
 	}
 	return a.options.TokenCommand
-}
-
-// resetCommand returns the command that resets the plants, empty if none does.
-func (a *App) resetCommand() string {
-	command := a.options.ResetCommand
-	if command == "" || a.listeners.admin == nil {
-		return ""
-	}
-	address := a.listeners.admin.Addr().String()
-	if _, given := a.config.Given("ADMIN_ADDR"); given || address != a.config.AdminAddr {
-		if !config.IsPlain(address) { // IPv6
-			address = "'" + address + "'"
-		}
-		command += " --admin-addr " + address
-	}
-	return command
 }
 
 // Grant returns the claims of a token for a server with the configuration c.
@@ -155,14 +135,5 @@ func (a *App) showsToken() bool {
 	c := a.config
 	return a.format != logging.JSON && logging.IsTerminal(a.options.Stderr) &&
 		c.GeneratesSecret() && c.BaseURL == "" && len(c.ACMEDomains) == 0 &&
-		config.IsLoopback(a.listeners.address())
-}
-
-// logExposed returns a function that logs files with secrets that other users can read, each
-// file once.
-func logExposed(logger *slog.Logger) files.Report {
-	return files.Once(func(e files.Exposure) {
-		logger.Warn("secret readable by other users", "file", e.Path, "mode", fmt.Sprintf("%#o", e.Mode),
-			"hint", "chmod 0600, or 0640 and owned by root")
-	})
+		loopback.Is(a.listeners.address())
 }

@@ -24,7 +24,7 @@ func SecretPath(database string) string { return filepath.Join(filepath.Dir(data
 // openKeys loads the configured keys. It may generate a secret next to the database, which
 // openStore must have created.
 func (a *App) openKeys(ctx context.Context) (err error) {
-	c, report := a.config, logExposed(a.logger)
+	c := a.config
 	a.verifier = auth.NewVerifier(auth.Options{
 		Issuer:     c.JWTIssuer,
 		Audience:   c.JWTAudience,
@@ -32,7 +32,7 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 		RequireExp: c.JWTRequireExp,
 	})
 	var generated bool
-	if a.secrets, generated, err = a.loadKeys(true, report); err != nil {
+	if a.secrets, generated, err = a.loadKeys(true); err != nil {
 		return err
 	}
 	if generated {
@@ -43,7 +43,7 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 		}
 	}
 	a.reloads = append(a.reloads, func(context.Context) error {
-		_, _, err := a.loadKeys(false, report)
+		_, _, err := a.loadKeys(false)
 		return err
 	})
 	if c.JWTJWKSURL == "" {
@@ -63,8 +63,8 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 
 // loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys
 // stay in use.
-func (a *App) loadKeys(generate bool, report files.Report) (secrets []auth.Secret, generated bool, err error) {
-	if secrets, generated, err = a.readSecrets(generate, report); err != nil {
+func (a *App) loadKeys(generate bool) (secrets []auth.Secret, generated bool, err error) {
+	if secrets, generated, err = a.readSecrets(generate); err != nil {
 		return nil, false, err
 	}
 	public, skipped, err := ReadPublicKeys(a.config)
@@ -84,11 +84,11 @@ func (a *App) loadKeys(generate bool, report files.Report) (secrets []auth.Secre
 
 // readSecrets is [ReadSecrets]. An ephemeral server that cannot store a generated secret keeps it in
 // memory.
-func (a *App) readSecrets(generate bool, report files.Report) (secrets []auth.Secret, generated bool, err error) {
+func (a *App) readSecrets(generate bool) (secrets []auth.Secret, generated bool, err error) {
 	if a.inMemory != nil {
 		return []auth.Secret{a.inMemory}, false, nil
 	}
-	secrets, generated, err = ReadSecrets(a.config, generate, report)
+	secrets, generated, err = ReadSecrets(a.config, generate)
 	if err == nil || a.options.Ephemeral == (storage.Location{}) || !a.config.GeneratesSecret() ||
 		hasSecret(a.config.Storage.Path) && !errors.Is(err, fs.ErrPermission) {
 		return secrets, generated, err
@@ -125,8 +125,8 @@ func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err err
 
 // ReadSecrets returns the configured secrets, the signing one first, or else the secrets next to
 // the database, which it generates if they do not exist and generate is set. With public keys
-// instead there is no secret. A file that other users can read is passed to report.
-func ReadSecrets(c *config.Config, generate bool, report files.Report) (secrets []auth.Secret, generated bool, err error) {
+// instead there is no secret.
+func ReadSecrets(c *config.Config, generate bool) (secrets []auth.Secret, generated bool, err error) {
 	switch {
 	case c.JWTSecret != nil:
 		secret, err := auth.ParseSecret(string(c.JWTSecret))
@@ -135,7 +135,7 @@ func ReadSecrets(c *config.Config, generate bool, report files.Report) (secrets 
 		}
 		return []auth.Secret{secret}, false, nil
 	case c.JWTSecretFile != "":
-		secrets, err := auth.ReadSecrets(c.JWTSecretFile, report)
+		secrets, err := auth.ReadSecrets(c.JWTSecretFile)
 		if err != nil {
 			return nil, false, config.Invalid("JWT_SECRET_FILE: %w", AdviseRead(err, "name the file with the secret, or make one with: openssl rand -hex 32"))
 		}

@@ -120,7 +120,7 @@ func (a *App) openCertificates() error {
 	case !c.TLS():
 		a.expires = func() time.Time { return time.Time{} }
 	case c.TLSCertFile != "":
-		pair, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile, logExposed(a.logger), a.logger)
+		pair, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile, a.logger)
 		if err != nil {
 			return config.Invalid("there is no certificate for TLS: %w", err)
 		}

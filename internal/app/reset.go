@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"plantstore/internal/admin"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -25,11 +25,10 @@ func (a *App) keepSeed(ctx context.Context) error {
 	return nil
 }
 
-// reset replaces all plants by the seed, and returns their number. It logs failures. It returns
-// [admin.ErrNotEphemeral] if the server is not ephemeral.
+// reset replaces all plants by the seed, and returns their number. It logs failures.
 func (a *App) reset(ctx context.Context) (plants int64, err error) {
 	if a.seed == nil {
-		return 0, admin.ErrNotEphemeral
+		return 0, models.NewError(models.CodeForbidden, "only a server that was started with --ephemeral can be reset")
 	}
 	began := time.Now()
 	if err := a.store.Reset(ctx, a.seed); err != nil {

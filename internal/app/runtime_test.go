@@ -10,7 +10,7 @@ import (
 
 // TestTuneRuntime checks that GOGC and GOMAXPROCS override the tuning, and that only a store in a
 // file gets one more processor.
-func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the settings are of the process
+func TestTuneRuntime(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.SetDefaultGOMAXPROCS() // the servers of other tests have changed it
 	processors := runtime.GOMAXPROCS(0)

@@ -15,7 +15,7 @@ import (
 
 // TestSignalsDuringReload checks that all SIGHUP that arrive during a reload cause one further
 // reload.
-func TestSignalsDuringReload(t *testing.T) { //nolint:paralleltest // its signals reach all servers of the process
+func TestSignalsDuringReload(t *testing.T) {
 	began, proceed := make(chan struct{}), make(chan struct{})
 	a := &App{config: new(config.Config), logger: slog.New(slog.DiscardHandler)}
 	a.reloads = append(a.reloads, func(context.Context) error {

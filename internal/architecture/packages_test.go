@@ -16,7 +16,7 @@ import (
 	"plantstore/models"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated parts of README.md and docs/architecture.md") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite the generated parts of README.md and docs/architecture.md")
 
 // TestGeneratedPicture checks that the picture in docs/architecture.md shows the imports of today.
 func TestGeneratedPicture(t *testing.T) {
@@ -116,7 +116,7 @@ func checkPart(t *testing.T, document, marker, want string) {
 		t.Fatalf("%s has no lines %s and %s", document, begin, end)
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join(root, document), []byte(before+begin+want+end+after), 0o644); err != nil { //nolint:gosec // it is published
+		if err := os.WriteFile(filepath.Join(root, document), []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if diff := cmp.Diff(want, got); diff != "" {

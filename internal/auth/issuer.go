@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"plantstore/internal/loopback"
 )
 
 // The times of an [Issuer].
@@ -65,7 +66,7 @@ func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer 
 // be printed.
 func CheckJWKSURL(text string) error {
 	u, err := url.Parse(text)
-	trusted := err == nil && (u.Scheme == "https" || u.Scheme == "http" && (strings.EqualFold(u.Hostname(), "localhost") || net.ParseIP(u.Hostname()).IsLoopback()))
+	trusted := err == nil && (u.Scheme == "https" || u.Scheme == "http" && loopback.Is(u.Hostname()))
 	if !trusted || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return errors.New("must be a URL such as https://issuer.example.com/jwks.json, without a password; " +
 			"http only to this machine, since an attacker on the network could replace the keys")

@@ -77,8 +77,8 @@ func block(t *testing.T, kind string, der []byte, err error) string {
 func TestReadPublicKeys(t *testing.T) {
 	t.Parallel()
 	private := privateKeys(t)
-	rsaKey := private[0].(*rsa.PrivateKey)      //nolint:forcetypeassert // see privateKeys
-	ecPrivate := private[2].(*ecdsa.PrivateKey) //nolint:forcetypeassert // see privateKeys
+	rsaKey := private[0].(*rsa.PrivateKey)
+	ecPrivate := private[2].(*ecdsa.PrivateKey)
 	exchange, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func checkReads(t *testing.T, contents string, want int, message string) {
 // key is skipped silently. A leading byte order mark is allowed.
 func TestReadPublicKeysMissesNone(t *testing.T) {
 	t.Parallel()
-	public := privateKeys(t)[0].Public().(*rsa.PublicKey) //nolint:forcetypeassert // see privateKeys
+	public := privateKeys(t)[0].Public().(*rsa.PublicKey)
 	der, err := x509.MarshalPKIXPublicKey(public)
 	good := block(t, "PUBLIC KEY", der, err)
 	other := block(t, "RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(public), nil)

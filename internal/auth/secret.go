@@ -72,9 +72,9 @@ func isDER(der []byte) bool {
 
 // ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all
 // of them verify tokens. Empty lines are skipped. It fails as [ParseSecret] and
-// [files.ReadSecret] do; the latter calls report.
-func ReadSecrets(path string, report files.Report) ([]Secret, error) {
-	text, err := files.ReadSecret(path, report)
+// [files.ReadSecret] do.
+func ReadSecrets(path string) ([]Secret, error) {
+	text, err := files.ReadSecret(path)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func TestReadSecrets(t *testing.T) {
 		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		secrets, err := ReadSecrets(path, nil)
+		secrets, err := ReadSecrets(path)
 		var got []string
 		for _, secret := range secrets {
 			got = append(got, string(secret))
@@ -199,7 +199,7 @@ func TestKeysAreNotSecrets(t *testing.T) {
 		if _, err := ParseSecret(text); !errors.Is(err, errKeyAsSecret) {
 			t.Errorf("%s: %v, want errKeyAsSecret", name, err)
 		}
-		if _, err := ReadSecrets(writeKey(t, text), nil); !errors.Is(err, errKeyAsSecret) || !strings.Contains(err.Error(), "JWT_PUBLIC_KEYS") {
+		if _, err := ReadSecrets(writeKey(t, text)); !errors.Is(err, errKeyAsSecret) || !strings.Contains(err.Error(), "JWT_PUBLIC_KEYS") {
 			t.Errorf("%s in a file: %v, want errKeyAsSecret and a remedy", name, err)
 		}
 	}

@@ -113,9 +113,9 @@ func (k *PrivateKey) Among(keys []Key) (kid string, found bool) {
 // RSA PRIVATE KEY (PKCS #1) or EC PRIVATE KEY (SEC 1), not encrypted. An empty algorithm
 // selects the default of the key's type: RS256, ES256, ES384 or ES512 by its curve, or
 // EdDSA. It fails with [ErrAlgorithm], for a key that servers reject, and as
-// [files.ReadSecret] does, which calls report.
-func ReadPrivateKey(path, algorithm string, report files.Report) (*PrivateKey, error) {
-	contents, err := files.ReadSecret(path, report)
+// [files.ReadSecret] does.
+func ReadPrivateKey(path, algorithm string) (*PrivateKey, error) {
+	contents, err := files.ReadSecret(path)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func TestPrivateKeySigns(t *testing.T) {
 		for form, encoded := range forms {
 			der, err := encoded()
 			path := writeKey(t, block(t, form, der, err))
-			key, err := ReadPrivateKey(path, kind.alg, nil)
+			key, err := ReadPrivateKey(path, kind.alg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,11 +74,11 @@ func TestAlgorithmOfPrivateKey(t *testing.T) {
 	for i, private := range privateKeys(t) {
 		der, err := x509.MarshalPKCS8PrivateKey(private)
 		path := writeKey(t, block(t, "PRIVATE KEY", der, err))
-		if key, err := ReadPrivateKey(path, "", nil); err != nil || key.Alg() != usual[i] {
+		if key, err := ReadPrivateKey(path, ""); err != nil || key.Alg() != usual[i] {
 			t.Errorf("want %s: %v", usual[i], err)
 		}
 		for _, alg := range []string{"HS256", "none", "RS255", "ES256K"} {
-			if _, err := ReadPrivateKey(path, alg, nil); !errors.Is(err, errUnfitKey) || !errors.Is(err, ErrAlgorithm) {
+			if _, err := ReadPrivateKey(path, alg); !errors.Is(err, errUnfitKey) || !errors.Is(err, ErrAlgorithm) {
 				t.Errorf("%s by a key for %s: %v", alg, usual[i], err)
 			}
 		}
@@ -112,13 +112,13 @@ func TestReadPrivateKeyRefuses(t *testing.T) {
 		"for exchange":    {block(t, "PRIVATE KEY", other, otherErr), "private key that signs"},
 		"parameters only": {block(t, "EC PARAMETERS", []byte("x"), nil), "no PEM block"},
 	} {
-		_, err := ReadPrivateKey(writeKey(t, test.contents), "", nil)
+		_, err := ReadPrivateKey(writeKey(t, test.contents), "")
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "key.pem: ") {
 			t.Errorf("%s: %v, want the file and %q", name, err, test.want)
 		}
 	}
 	parameters := block(t, "EC PARAMETERS", []byte("x"), nil) + block(t, "PRIVATE KEY", good, nil)
-	if _, err := ReadPrivateKey(writeKey(t, parameters), "", nil); err != nil {
+	if _, err := ReadPrivateKey(writeKey(t, parameters), ""); err != nil {
 		t.Errorf("after parameters: %v", err)
 	}
 }

@@ -15,11 +15,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
 	"net"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -27,17 +25,10 @@ import (
 	"plantstore/storage"
 )
 
-// A Store has the methods that the page needs. It is closed after each request.
-type Store interface {
-	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
-	Count(ctx context.Context) (int64, error)
-	Close() error
-}
-
-// An OpenFunc opens the store for a request, and returns a description of its place. A file is
-// not locked between requests, so a server can start at any time; later requests then use the
-// server.
-type OpenFunc func(ctx context.Context) (store Store, place string, err error)
+// An OpenFunc opens the store for a request, and returns a description of its place. The request
+// calls release afterwards. A file is not locked between requests, so a server can start at any
+// time; later requests then use the server.
+type OpenFunc func(ctx context.Context) (store *storage.Store, place string, release func() error, err error)
 
 const (
 	// requestTimeout limits the time for receiving a request, and between two on a connection.
@@ -53,9 +44,6 @@ type Site struct {
 	open     OpenFunc
 	key      string
 	listener net.Listener
-
-	mu       sync.Mutex
-	redirect string // directory of the file that leads to the link, or empty
 }
 
 // Listen listens on a port of a loopback address, 0 for any free port. The caller must call Close.
@@ -90,18 +78,15 @@ func (s *Site) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the port, and removes the file of [Site.Launch].
-func (s *Site) Close() error {
-	_ = s.listener.Close() // it may be closed already
-	return s.removeRedirect()
-}
+// Close closes the port.
+func (s *Site) Close() { _ = s.listener.Close() } // it may be closed already
 
 // withStore opens the store and passes it to read.
-func (s *Site) withStore(ctx context.Context, read func(store Store, place string) error) (err error) {
-	store, place, err := s.open(ctx)
+func (s *Site) withStore(ctx context.Context, read func(store *storage.Store, place string) error) (err error) {
+	store, place, release, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, release()) }()
 	return read(store, place)
 }

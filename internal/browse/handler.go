@@ -7,13 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"plantstore/internal/loopback"
+	"plantstore/storage"
 )
 
 //go:embed page
@@ -60,21 +62,12 @@ func (s *Site) handler() http.Handler {
 	mux.HandleFunc("GET /api/plants", s.respond(readTime, s.getPlants))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
-		if !isLoopback(r.Host) {
+		if !loopback.Is(r.Host) { // requests of other sites' pages have the name of their site there (DNS rebinding)
 			http.Error(w, "Host must be localhost or a loopback address", http.StatusMisdirectedRequest)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
-}
-
-// isLoopback reports whether a Host field names this machine, on any port: a port may be forwarded.
-// Requests of other sites' pages have the name of their site there (DNS rebinding).
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return host == "127.0.0.1" || host == "localhost" || host == "::1"
 }
 
 // protect sets the header fields that every response has.
@@ -98,7 +91,6 @@ func (s *Site) respond(limit time.Duration, f func(ctx context.Context, r *http.
 	return func(w http.ResponseWriter, r *http.Request) {
 		value, err := any(nil), error(&requestError{http.StatusUnauthorized, "the key is missing or wrong: open the link that the command has printed"})
 		if s.authorized(r) {
-			_ = s.removeRedirect() // the browser has the link; Close reports the error
 			ctx, cancel := context.WithTimeout(r.Context(), limit)
 			defer cancel()
 			if value, err = f(ctx, r); errors.Is(err, context.DeadlineExceeded) {
@@ -123,7 +115,7 @@ func (s *Site) getCount(ctx context.Context, _ *http.Request) (any, error) {
 		Place  string `json:"place"`
 		Plants int64  `json:"plants"`
 	}
-	err := s.withStore(ctx, func(store Store, place string) (err error) {
+	err := s.withStore(ctx, func(store *storage.Store, place string) (err error) {
 		result.Place = place
 		result.Plants, err = store.Count(ctx)
 		return err
@@ -133,7 +125,7 @@ func (s *Site) getCount(ctx context.Context, _ *http.Request) (any, error) {
 
 func (s *Site) getHighest(ctx context.Context, _ *http.Request) (any, error) {
 	var id int64
-	err := s.withStore(ctx, func(store Store, _ string) (err error) {
+	err := s.withStore(ctx, func(store *storage.Store, _ string) (err error) {
 		id, err = highestID(ctx, store)
 		return err
 	})
@@ -147,7 +139,7 @@ func (s *Site) getPlants(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	var p page
-	err = s.withStore(ctx, func(store Store, _ string) (err error) {
+	err = s.withStore(ctx, func(store *storage.Store, _ string) (err error) {
 		p, err = readPage(ctx, store, from, r.URL.Query().Get("name"))
 		return err
 	})

@@ -17,7 +17,7 @@ import (
 func parts(t *testing.T, f *fakeStore, from int64, prefix string) (pages []page, ids, corrupt string) {
 	t.Helper()
 	for {
-		p, err := readPage(t.Context(), f, from, prefix)
+		p, err := readPage(t.Context(), f.store(), from, prefix)
 		if err != nil || len(p.Plants) > pageSize || len(pages) > 50 {
 			t.Fatalf("page %d: %d plants, %v", len(pages), len(p.Plants), err)
 		}
@@ -91,7 +91,7 @@ func TestHighestID(t *testing.T) {
 			want = f.ids[len(f.ids)-1]
 		}
 		f.corrupt = []int64{want}
-		if got, err := highestID(t.Context(), f); got != want || err != nil || f.lists != 64 || f.reads > 64 {
+		if got, err := highestID(t.Context(), f.store()); got != want || err != nil || f.lists != 64 || f.reads > 64 {
 			r.Errorf("%d, %v after %d lists of %d records, want %d", got, err, f.lists, f.reads, want)
 		}
 	})

@@ -15,6 +15,8 @@ import (
 
 // A fakeStore has plants in memory.
 type fakeStore struct {
+	storage.Engine // nil but for List and Count
+
 	ids      []int64          // ascending
 	names    map[int64]string // x unless set
 	corrupt  []int64          // ids of corrupt records
@@ -67,10 +69,17 @@ func (f *fakeStore) Count(context.Context) (int64, error) { return int64(len(f.i
 
 func (f *fakeStore) Close() error { return f.closeErr }
 
+// store returns the store that has f as its engine.
+func (f *fakeStore) store() *storage.Store {
+	return storage.New(f, nil, storage.Limits{}, storage.Options{ReadOnly: true})
+}
+
 // site returns a site of the store, which is not served.
 func (f *fakeStore) site(t testing.TB) *Site {
 	t.Helper()
-	return &Site{key: "key", open: func(context.Context) (Store, string, error) { return f, "here", nil }}
+	return &Site{key: "key", open: func(context.Context) (*storage.Store, string, func() error, error) {
+		return f.store(), "here", f.Close, nil
+	}}
 }
 
 // idsOf returns the ids of plants, separated by blanks.

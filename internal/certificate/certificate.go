@@ -29,15 +29,14 @@ const (
 // Files is a certificate and its key in two files, which may be replaced at any time.
 type Files struct {
 	cert, key string
-	report    files.Report
 	logger    *slog.Logger
 	current   atomic.Pointer[tls.Certificate]
 }
 
 // Load reads a certificate chain from the file cert and its private key from the file key,
-// both in PEM. The key must pass the checks of [files.ReadSecret], which calls report.
-func Load(cert, key string, report files.Report, logger *slog.Logger) (*Files, error) {
-	f := &Files{cert: cert, key: key, report: report, logger: logger}
+// both in PEM. The key must pass the checks of [files.ReadSecret].
+func Load(cert, key string, logger *slog.Logger) (*Files, error) {
+	f := &Files{cert: cert, key: key, logger: logger}
 	f.current.Store(new(tls.Certificate))
 	return f, f.Reload()
 }
@@ -79,7 +78,7 @@ func (f *Files) read() (pair tls.Certificate, err error) {
 	if err != nil {
 		return pair, fmt.Errorf("TLS_CERT_FILE: %w", files.WithoutSecret(f.cert, err))
 	}
-	key, err := files.ReadSecret(f.key, f.report)
+	key, err := files.ReadSecret(f.key)
 	if err != nil {
 		return pair, fmt.Errorf("TLS_KEY_FILE: %w", err)
 	}

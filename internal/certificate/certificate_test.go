@@ -59,7 +59,7 @@ func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		renew := func() (cert, key string) { return authority.Issue(dir, time.Now().Add(time.Hour)) }
 		cert, key := renew()
-		files, err := certificate.Load(cert, key, nil, slog.New(slog.NewTextHandler(l, nil)))
+		files, err := certificate.Load(cert, key, slog.New(slog.NewTextHandler(l, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestLoadWrongFiles(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := certificate.Load(test.cert, test.key, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := certificate.Load(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q in it", err, test.want)
 			}
 		})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/files"
 	"plantstore/storage"
@@ -39,7 +38,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	if err := errors.Join(requireFile(c), checkOutput(file, cmd.Bool("force"))); err != nil {
 		return err
 	}
-	run := func(ctx context.Context, store app.CommandStore) error {
+	run := func(ctx context.Context, store *storage.Store) error {
 		plants, size, err := writeBackup(ctx, file, cmd.Bool("force"), store)
 		if err != nil {
 			return corruptStore(p, fmt.Errorf("backup to %s: %w", file, adviseOutput(err)),
@@ -56,7 +55,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 
 // writeBackup writes a verified copy of the store to the file path, see [files.CreateOutput]. It
 // returns the number of plants and the size in bytes.
-func writeBackup(ctx context.Context, path string, force bool, store app.CommandStore) (plants, size int64, err error) {
+func writeBackup(ctx context.Context, path string, force bool, store *storage.Store) (plants, size int64, err error) {
 	err = files.CreateOutput(path, force, func(file *os.File) error {
 		if err := store.Snapshot(ctx, file); err != nil {
 			return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v3"
@@ -10,25 +9,21 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/browse"
 	"plantstore/internal/config"
-	"plantstore/internal/logging"
 	"plantstore/storage"
 )
 
 func newBrowse(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "browse",
-		Usage: "show the plants in a browser until Ctrl-C",
-		Description: "Prints the link to a page that lists and searches the plants and shows new ones, and opens it\n" +
-			"if stdout is a terminal, with the command in BROWSER (default: xdg-open, open or rundll32). The\n" +
-			"page is on a loopback address. Whoever has the link can read all plants, and change none, while\n" +
-			"the command runs.\n" +
+		Usage: "serve a page with the plants until Ctrl-C",
+		Description: "Prints the link to a page that lists and searches the plants and shows new ones. The page is on\n" +
+			"a loopback address. Anyone with the link can read all plants, and change none, while the command\n" +
+			"runs.\n" +
 			"Examples:\n" +
 			"  plantstore plants browse\n" +
-			"  plantstore plants browse --no-open --port 8090\n" +
 			"From another machine, forward the port, and open the link there:\n" +
-			"  ssh -t -L 8090:127.0.0.1:8090 HOST plantstore plants browse --no-open --port 8090",
+			"  ssh -t -L 8090:127.0.0.1:8090 HOST plantstore plants browse --port 8090",
 		Flags: storeFlags(p,
-			&cli.BoolFlag{Name: "no-open", Usage: "print the link only", HideDefault: true},
 			&cli.Uint16Flag{Name: "port", Config: decimal(), Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},
 		),
 		Action: configured(p, browsePlants),
@@ -37,11 +32,11 @@ func newBrowse(p *Process) *cli.Command {
 
 func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	// The first use of the store fails here rather than on the page.
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) (err error) {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store *storage.Store) error {
 		open := openEach(c)
 		if c.Storage.Path == "" {
-			open = func(context.Context) (browse.Store, string, error) {
-				return connected{store}, app.DataPlace(c.Storage) + ", a store over a network", nil
+			open = func(context.Context) (*storage.Store, string, func() error, error) {
+				return store, app.DataPlace(c.Storage) + ", a store over a network", func() error { return nil }, nil
 			}
 		} else if err := store.Close(); err != nil {
 			return err
@@ -50,48 +45,27 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		if err != nil {
 			return fmt.Errorf("%w; choose another port with --port, or omit it for any free port", err)
 		}
-		defer func() { err = errors.Join(err, site.Close()) }()
-		if _, err := fmt.Fprintln(p.Stdout, site.Link()); err != nil {
+		defer site.Close()
+		if err := printLink(p, site.Link()); err != nil {
 			return err
 		}
-		launch(p, cmd, site)
-		p.shutdown.removeLimit()
+		fmt.Fprintln(p.Stderr, "Anyone with this link can read the plants until you press Ctrl-C.")
 		return site.Run(ctx)
 	})
 }
 
-// launch opens the page in the browser if stdout is a terminal, and prints what to do.
-func launch(p *Process, cmd *cli.Command, site *browse.Site) {
-	fmt.Fprintln(p.Stderr, "Whoever has this link can read the plants until you press Ctrl-C.")
-	if cmd.Bool("no-open") || !logging.IsTerminal(p.Stdout) {
-		return
-	}
-	failed := func(err error) {
-		fmt.Fprintf(p.Stderr, "The browser was not opened: %v. Open the link yourself.\n", err)
-	}
-	if err := site.Launch(p.environ(), failed); err != nil {
-		failed(err)
-	}
-}
-
-// openEach returns a function that opens the store of a file, which must not stay locked, or
-// connects to the server that has it open.
+// openEach returns a function that opens the database, which must not stay locked, or connects to
+// its server.
 func openEach(c *config.Config) browse.OpenFunc {
-	return func(ctx context.Context) (browse.Store, string, error) {
-		store, err := app.OpenCommandStore(ctx, c, storage.Options{ReadOnly: true})
+	return func(ctx context.Context) (*storage.Store, string, func() error, error) {
+		store, server, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true})
 		if err != nil {
-			return nil, "", err
+			return nil, "", nil, err
 		}
 		place := "read from the file: no server runs"
-		if app.OfServer(store) {
+		if server != nil {
 			place = "read from the running server"
 		}
-		return store, app.DataPlace(c.Storage) + ", " + place, nil
+		return store, app.DataPlace(c.Storage) + ", " + place, store.Close, nil
 	}
 }
-
-// A connected store of an engine over a network stays open between requests.
-type connected struct{ app.CommandStore }
-
-// Close implements [browse.Store].
-func (connected) Close() error { return nil }

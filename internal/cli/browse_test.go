@@ -28,7 +28,7 @@ func startBrowse(t *testing.T, args ...string) browsing {
 		exited <- cli.Main(ctx, cli.Process{
 			Name: "plantstore", Engines: engines(),
 			Args:   append([]string{"plantstore", "plants", "browse"}, args...),
-			Stdout: stdout, Stderr: io.Discard, Environ: []string{"BROWSER=/no/such/browser"},
+			Stdout: stdout, Stderr: io.Discard,
 		})
 	}()
 	link, err := bufio.NewReader(lines).ReadString('\n')

@@ -29,7 +29,7 @@ func newCheck(p *Process) *cli.Command {
 
 func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
 	var report storage.Report
-	store, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true})
+	store, err := app.OpenDatabase(ctx, c, storage.Options{ReadOnly: true})
 	if refused, ok := errors.AsType[*bbolt.CorruptStoreError](err); ok {
 		report = refused.Report
 	} else if err != nil {

@@ -7,37 +7,39 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/files"
 	"plantstore/internal/logging"
 )
 
 // Main runs the program and returns its exit code: 0 done, 1 failed, or check found
 // corruption, 2 misused, 3 corruption or bad lines.
 //
-// Commands end within a second of SIGTERM or SIGINT, whatever they wait for. Only serve and
-// plants browse limit their shutdown themselves: a server takes up to SHUTDOWN_DELAY plus
-// SHUTDOWN_TIMEOUT, and then closes the store.
+// SIGTERM and SIGINT cancel the context of the command. A second signal ends the process, unless
+// the server catches it during SHUTDOWN_DELAY.
 func Main(ctx context.Context, p Process) int {
 	p.Stderr = logging.NewTerminalWriter(p.Stderr) // escapes terminal control sequences
 	if logging.IsTerminal(p.Stdout) {              // in a file or pipe it is exact, since programs read it
 		p.Stdout = logging.NewTerminalWriter(p.Stdout)
 	}
-	p.warn = files.Once(func(e files.Exposure) { fmt.Fprintln(p.Stderr, p.Name+": warning:", e) })
-	p.shutdown = newShutdown()
-	ctx, stop := p.shutdown.untilSignal(ctx)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := bufio.NewWriter(p.Stdout) // for help and completion scripts: it keeps its error, which the library ignores
-	err := p.shutdown.limit(ctx, func() error { return errors.Join(newRoot(&p, out).Run(ctx, p.Args), out.Flush()) })
+	defer context.AfterFunc(ctx, stop)() // catches no second signal
+	out := bufio.NewWriter(p.Stdout)     // for help and completion scripts: it keeps its error, which the library ignores
+	err := errors.Join(newRoot(&p, out).Run(ctx, p.Args), out.Flush())
 	if err == nil {
 		return exitOK
 	}
-	_ = p.shutdown.limit(ctx, func() error { printError(ctx, &p, err); return nil }) // stderr may be a full pipe
+	if errors.As(err, new(cli.ExitCoder)) { // of the library: help on an unknown command, which may be a URL with a password (C4.25)
+		err = misuse("there is no such command; see: %s --help", p.Name)
+	}
+	printError(ctx, &p, err)
 	return exitCode(err)
 }
 
@@ -65,7 +67,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 			}
 			return cli.ShowRootCommandHelp(cmd)
 		},
-		ArgValidator:          checkArguments,
+		ArgValidator:          arguments(0, 0),
 		EnableShellCompletion: true,
 		Writer:                out,
 		ErrWriter:             p.Stderr,

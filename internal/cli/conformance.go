@@ -87,7 +87,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 	if err := o.Validate(); err != nil {
 		return misuseOf(cmd, "%v", err)
 	}
-	if err := addSigner(p, cmd, o); err != nil {
+	if err := addSigner(cmd, o); err != nil {
 		return err
 	}
 	if file := cmd.String("ca-file"); file != "" {
@@ -121,7 +121,7 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	case file == "":
 		return cmp.Or(text, p.environ()["TOKEN"]), nil
 	}
-	contents, err := files.ReadSecret(file, p.warn)
+	contents, err := files.ReadSecret(file)
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
 	}
@@ -129,19 +129,19 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 }
 
 // addSigner sets the secret or key that signs special tokens, if it is given.
-func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error {
+func addSigner(cmd *cli.Command, options *conformance.Options) error {
 	secretFile, keyFile := cmd.String("secret-file"), cmd.String("key")
 	switch {
 	case secretFile != "" && keyFile != "":
 		return misuseOf(cmd, "--secret-file and --key are both given; give one of them")
 	case secretFile != "":
-		secrets, err := auth.ReadSecrets(secretFile, p.warn)
+		secrets, err := auth.ReadSecrets(secretFile)
 		if err != nil {
 			return fmt.Errorf("--secret-file: %w", app.AdviseRead(err, "name the file with the secret of the server, jwt-secret next to its database if it was generated"))
 		}
 		options.Secret = secrets[0]
 	case keyFile != "":
-		key, err := readKey(p, cmd)
+		key, err := readKey(cmd)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 
 // trusting returns a TLS configuration that trusts the authorities in a file.
 func trusting(file string) (*tls.Config, error) {
-	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--ca-file: %w", files.WithoutSecret(file, err))
 	}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
 	"plantstore/storage"
@@ -38,8 +36,7 @@ func exitCode(err error) int {
 	if coded, ok := errors.AsType[*exitError](err); ok {
 		return coded.code
 	}
-	if errors.As(err, new(*config.InvalidError)) || errors.Is(err, storage.ErrURL) ||
-		errors.As(err, new(cli.ExitCoder)) { // of the library: help on an unknown command
+	if errors.As(err, new(*config.InvalidError)) || errors.Is(err, storage.ErrURL) {
 		return exitMisuse
 	}
 	if errors.Is(err, storage.ErrCorrupt) {
@@ -48,11 +45,14 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
+// interrupted is the message for an error that a signal has caused.
+const interrupted = "interrupted"
+
 // printError prints the final error. After a signal it prints "interrupted" for the causes of ctx.
 func printError(ctx context.Context, p *Process, err error) {
 	causes := strings.NewReplacer()
 	if ctx.Err() != nil {
-		causes = strings.NewReplacer(context.Cause(ctx).Error(), errInterrupted.Error(), context.Canceled.Error(), errInterrupted.Error())
+		causes = strings.NewReplacer(context.Cause(ctx).Error(), interrupted, context.Canceled.Error(), interrupted)
 	}
 	for _, line := range messageLines(err) {
 		_, _ = io.WriteString(p.Stderr, p.Name+": "+logging.Line(causes.Replace(line))+"\n") // best effort

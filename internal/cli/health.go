@@ -16,6 +16,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/models"
 )
 
@@ -30,12 +31,12 @@ func newHealth(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "health",
 		Usage: "check that the server is ready to create plants",
-		Description: "Queries /readyz of the admin listener: at --admin-addr or ADMIN_ADDR, or else of the server that\n" +
-			"runs on the database. It is meant for the HEALTHCHECK of a container image.\n" +
+		Description: "Queries the server of the database, or, with a database over a network, the one at ADMIN_ADDR.\n" +
+			"It is meant for the HEALTHCHECK of a container image.\n" +
 			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused or not an admin listener.\n" +
 			"Examples:\n" +
-			"  plantstore health --admin-addr 127.0.0.1:8081",
-		Flags:  append(storeFlags(p), optionFlags(p, "ADMIN_ADDR")...),
+			"  plantstore health",
+		Flags:  storeFlags(p),
 		Action: configured(p, health),
 	}
 }
@@ -43,62 +44,52 @@ func newHealth(p *Process) *cli.Command {
 func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	adminURL, err := adminURL(ctx, c)
+	if c.Storage.Path == "" {
+		return adminHealth(ctx, c)
+	}
+	server, err := requireServer(ctx, c)
 	if err != nil {
 		return err
 	}
-	_, err = callAdmin(ctx, http.MethodGet, adminURL, "/readyz")
-	return err
+	defer func() { _ = server.Close() }() // it has responded
+	return server.Ready(ctx)
 }
 
-// adminURL returns the URL of the admin listener: ADMIN_ADDR if it is given, or else the URL that
-// the server on this database reports, since another server may have the default address.
-func adminURL(ctx context.Context, c *config.Config) (string, error) {
-	if _, given := c.Given("ADMIN_ADDR"); !given {
-		switch server, _ := app.RunningServer(ctx, c.Storage.Path); {
-		case server.AdminURL != "":
-			return server.AdminURL, nil
-		case server.NoAdmin != "":
-			return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, server.NoAdmin)
-		}
+// requireServer connects to the server of the database.
+func requireServer(ctx context.Context, c *config.Config) (*control.Client, error) {
+	server, err := app.Server(ctx, c.Storage.Path)
+	if err == nil && server == nil {
+		err = fmt.Errorf("no server runs on %s: start one, or name its database with --storage-url", app.DataPlace(c.Storage))
 	}
-	return configuredAdminURL(c)
+	return server, err
 }
 
-// configuredAdminURL returns the URL of the admin listener at ADMIN_ADDR.
-func configuredAdminURL(c *config.Config) (string, error) {
+// adminHealth queries /readyz of the admin listener at ADMIN_ADDR.
+func adminHealth(ctx context.Context, c *config.Config) error {
 	if _, port, _ := net.SplitHostPort(c.AdminAddr); strings.Trim(port, "0") == "" { // off, or any free port
-		return "", misuse("ADMIN_ADDR is %s: name the admin listener, admin_url in the server's ready record, with --admin-addr", cmp.Or(c.AdminAddr, "off"))
+		return misuse("ADMIN_ADDR is %s: set it to the address of the admin listener", cmp.Or(c.AdminAddr, "off"))
 	}
-	return config.LocalURL("http", c.AdminAddr), nil
-}
-
-// callAdmin sends a request to the admin listener at adminURL, and returns the body of its response.
-// Its error has the message of the Error.
-func callAdmin(ctx context.Context, method, adminURL, path string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, method, adminURL+path, http.NoBody)
+	adminURL := config.LocalURL("http", c.AdminAddr)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, adminURL+"/readyz", http.NoBody)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// Unlike the default transport, this one uses no proxy.
 	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 	if err != nil {
-		return nil, fmt.Errorf("the server at %s does not respond: %w", adminURL, err)
+		return fmt.Errorf("the server at %s does not respond: %w", adminURL, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAdmin))
-	if err != nil {
-		return nil, fmt.Errorf("the response of the server at %s is not complete: %w", adminURL, err)
-	}
 	if response.StatusCode == http.StatusOK {
-		return body, nil
+		return nil
 	}
 	var failure models.Error
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxAdmin)) // an incomplete one is not an Error
 	if err := json.Unmarshal(body, &failure); err != nil || failure.Message == "" {
-		return nil, fmt.Errorf("the server at %s responds with %s", adminURL, response.Status)
+		return fmt.Errorf("the server at %s responds with %s", adminURL, response.Status)
 	}
-	if failure.Code == models.CodeNotFound || failure.Code == models.CodeBadRequest { // an admin listener has the path, and speaks plain HTTP
-		return nil, misuse("%s is the address for clients: name the admin listener with --admin-addr or ADMIN_ADDR", adminURL)
+	if failure.Code != models.CodeUnavailable { // an admin listener has the path, and speaks plain HTTP
+		return misuse("%s is the address for clients: set ADMIN_ADDR to the admin listener", adminURL)
 	}
-	return nil, errors.New(failure.Message)
+	return errors.New(failure.Message)
 }

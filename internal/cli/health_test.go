@@ -5,90 +5,47 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
+// TestHealth checks that health finds the server by its database, also without an admin listener, and
+// an ephemeral one by the configured database.
 func TestHealth(t *testing.T) {
 	t.Chdir(t.TempDir())
-	addr := strings.TrimPrefix(startServer(t, "plantstore", nil).ready(t).AdminURL, "http://")
-	if printed := output(t, nil, "health", "--admin-addr", addr); printed != "" {
-		t.Errorf("it prints %q, want no output", printed)
+	for _, flag := range []string{"--ephemeral=false", "--ephemeral"} {
+		server := startServer(t, "plantstore", nil, "--admin-addr", "off", flag)
+		server.ready(t)
+		if printed := output(t, nil, "health"); printed != "" {
+			t.Errorf("it prints %q, want no output", printed)
+		}
+		server.stop()
 	}
+	checkFailure(t, run(t, nil, "health"), 1, "no server runs on data/plants.db: start one, or name its database with --storage-url")
 }
 
-// TestHealthOfDatabase checks that without an address, health queries the server that runs on
-// the database, even if that has chosen its port itself, and explains why there is no admin
-// listener.
-func TestHealthOfDatabase(t *testing.T) {
-	t.Chdir(t.TempDir())
-	server := startServer(t, "plantstore", nil, "--admin-addr", "127.0.0.1:0")
-	server.ready(t)
-	output(t, nil, "health")
-	server.stop()
-	startServer(t, "plantstore", nil, "--admin-addr", "off").ready(t)
-	checkFailure(t, run(t, nil, "health"), 1,
-		"the server that runs on data/plants.db has no admin listener: ADMIN_ADDR is off; restart it with another --admin-addr")
+// overNetwork is the environment of a command for a store that has no file.
+func overNetwork(adminAddr string) []string {
+	return []string{"STORAGE_URL=network://127.0.0.1:1/plants", "ADMIN_ADDR=" + adminAddr}
 }
 
-// TestHealthOfAllAddresses checks that health queries a server that listens on all addresses on
-// this machine.
-func TestHealthOfAllAddresses(t *testing.T) {
-	t.Chdir(t.TempDir())
-	url := startServer(t, "plantstore", nil, "--admin-addr", ":0").ready(t).AdminURL
-	_, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")
-	for _, environ := range []string{"ADMIN_ADDR=0.0.0.0:" + port, "ADMIN_ADDR=:" + port} {
-		output(t, []string{environ}, "health")
-	}
-}
-
-func TestHealthWithoutServer(t *testing.T) {
-	t.Parallel()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr().String()
-	_ = free.Close()
-	checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 1, "the server at http://"+addr+" does not respond: *")
-}
-
-// TestHealthOfWrongAddresses checks that an address that cannot be an admin listener is invalid
-// usage, with the right one as a hint.
-func TestHealthOfWrongAddresses(t *testing.T) {
-	t.Chdir(t.TempDir())
-	clients := startServer(t, "plantstore", nil).ready(t).BaseURL
-	secure := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"error":400,"message":"this port uses TLS"}`)
-	}))
-	t.Cleanup(secure.Close)
-	const forClients = " is the address for clients: name the admin listener with --admin-addr or ADMIN_ADDR"
-	const none = ": name the admin listener, admin_url in the server's ready record, with --admin-addr"
-	for addr, want := range map[string]string{
-		"off":                                  "ADMIN_ADDR is off" + none,
-		"127.0.0.1:0":                          "ADMIN_ADDR is 127.0.0.1:0" + none,
-		":00":                                  "ADMIN_ADDR is :00" + none,
-		strings.TrimPrefix(clients, "http://"): clients + forClients,
-		strings.TrimPrefix(secure.URL, "http://"): secure.URL + forClients,
-	} {
-		checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 2, want)
-	}
-}
-
-// TestHealthOfServersThatAreNot checks that health prints the message of a server that is not
-// ready, and distinguishes plant stores from other servers.
-func TestHealthOfServersThatAreNot(t *testing.T) {
+// TestHealthOverNetwork checks that health queries the admin listener if there is no database file,
+// prints why a server is not ready, and distinguishes plant stores from other servers.
+func TestHealthOverNetwork(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int
 		body   string
+		code   int
 		want   string // after the URL, unless it is the message
 	}{
-		"not ready":      {400, `{"error":503,"message":"not ready: it rains"}`, "not ready: it rains"},
-		"another one":    {404, "404 page not found", "404 Not Found"},
-		"an odd one":     {400, `{"error":503}`, "400 Bad Request"},
-		"an endless one": {400, strings.Repeat(" ", 1<<20), "400 Bad Request"},
+		"ready":          {200, `{"status":"ready"}`, 0, ""},
+		"not ready":      {400, `{"error":503,"message":"not ready: it rains"}`, 1, "not ready: it rains"},
+		"for clients":    {400, `{"error":404,"message":"there is nothing at this path"}`, 2, " is the address for clients: set ADMIN_ADDR to the admin listener"},
+		"another one":    {404, "404 page not found", 1, " responds with 404 Not Found"},
+		"an odd one":     {400, `{"error":503}`, 1, " responds with 400 Bad Request"},
+		"an endless one": {400, strings.Repeat(" ", 1<<20), 1, " responds with 400 Bad Request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,14 +54,56 @@ func TestHealthOfServersThatAreNot(t *testing.T) {
 					t.Errorf("it requests %s", r.URL.Path)
 				}
 				w.WriteHeader(test.status)
-				_, _ = w.Write([]byte(test.body))
+				_, _ = io.WriteString(w, test.body)
 			}))
 			defer other.Close()
-			want := test.want
-			if name != "not ready" {
-				want = "the server at " + other.URL + " responds with " + want
+			r := run(t, overNetwork(strings.TrimPrefix(other.URL, "http://")), "health")
+			want := strings.NewReplacer(" is the", other.URL+" is the", " responds", "the server at "+other.URL+" responds").Replace(test.want)
+			if test.code == 0 {
+				if r.code != 0 || r.stderr != "" {
+					t.Errorf("health ends with %d: %s", r.code, r.stderr)
+				}
+				return
 			}
-			checkFailure(t, run(t, nil, "health", "--admin-addr", strings.TrimPrefix(other.URL, "http://")), 1, want)
+			checkFailure(t, r, test.code, want)
 		})
 	}
+}
+
+func TestHealthOfWrongAddresses(t *testing.T) {
+	t.Parallel()
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := free.Addr().String()
+	_ = free.Close()
+	checkFailure(t, run(t, overNetwork(addr), "health"), 1, "the server at http://"+addr+" does not respond: *")
+	for _, addr := range []string{"off", "127.0.0.1:0", ":00"} {
+		checkFailure(t, run(t, overNetwork(addr), "health"), 2, "ADMIN_ADDR is "+addr+": set it to the address of the admin listener")
+	}
+}
+
+// TestCommandsOfEphemeralServer checks that commands reach a server with --ephemeral at the configured
+// database, and only it can be reset.
+func TestCommandsOfEphemeralServer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "seed.jsonl", `{"id":1,"name":"Fern"}`+"\n")
+	database := filepath.Join("greenhouse", "plants.db")
+	server := startServer(t, "plantstore", []string{"STORAGE_URL=" + database}, "--admin-addr", "off", "--ephemeral", "--seed", "seed.jsonl")
+	server.ready(t)
+	at := func(want string, args ...string) {
+		t.Helper()
+		if got := output(t, nil, append(args, "--storage-url", database)...); got != want {
+			t.Errorf("%q prints %q, want %q", args, got, want)
+		}
+	}
+	writeFile(t, "more.jsonl", `{"id":2,"name":"Ficus"}`+"\n")
+	at("1 plant imported, 0 were there already, 0 skipped for their ids, 0 bad lines\n", "plants", "import", "more.jsonl")
+	at("2\n", "plants", "count")
+	at("reset to the seed: 1 plant\n", "plants", "reset")
+	at(`{"id":1,"name":"Fern"}`+"\n", "plants", "list")
+	server.stop()
+	startServer(t, "plantstore", nil, "--admin-addr", "off").ready(t)
+	checkFailure(t, run(t, nil, "plants", "reset"), 1, "only a server that was started with --ephemeral can be reset")
 }

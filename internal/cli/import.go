@@ -66,7 +66,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	}
 	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	dryRun := cmd.Bool("dry-run")
-	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.CommandStore) error {
+	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store *storage.Store) error {
 		i.options.Create = store.CreateAll
 		if dryRun {
 			i.options.Create = plantio.DryRun(store.Get)
@@ -129,7 +129,7 @@ func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
 	if name == standardStream {
 		return io.NopCloser(i.p.Stdin), -1, nil
 	}
-	file, err := os.Open(name) //nolint:gosec // the operator names the file
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, 0, err
 	}

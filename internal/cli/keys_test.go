@@ -65,7 +65,7 @@ func checkCreates(t *testing.T, base string, tokens map[string]bool) {
 	}
 }
 
-var lastID atomic.Int64 //nolint:gochecknoglobals // ids of plants are given once
+var lastID atomic.Int64
 
 // TestServeWithPublicKeys checks that a server with public keys generates no secret, and the
 // error of token has the remedy.
@@ -182,7 +182,7 @@ func TestWrongKeys(t *testing.T) {
 			"--secret-file: no such file or directory (its name is not shown, as it may be a secret); name the file with the secret of the server, jwt-secret next to its database if it was generated",
 		},
 	}
-	for name, test := range tests { //nolint:paralleltest // t.Chdir
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			if test.args[0] == "serve" {
 				test.args = append(test.args, "--addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")

@@ -75,7 +75,7 @@ func TestNoLink(t *testing.T) {
 		"without a link": {nil, []string{"--base-url", "http://h"}, []string{"--base-url requires --link", "see: plantstore token --help"}},
 		"no URL":         {nil, []string{"--link", "--base-url", "h"}, []string{"BASE_URL (--base-url): *"}},
 	}
-	for name, test := range tests { //nolint:paralleltest // t.Chdir
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			checkFailure(t, run(t, test.environ, append([]string{"token"}, test.args...)...), 2, test.want...)
 		})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
 	"plantstore/storage"
@@ -53,7 +52,7 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 		from++
 	}
 	shown, last, more := int64(0), int64(0), false
-	err := printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
+	err := printPlants(ctx, p, cmd, c, func(ctx context.Context, store *storage.Store, each func(storage.Record) error) error {
 		for record, err := range store.List(ctx, from) {
 			if err != nil {
 				return err

@@ -11,18 +11,12 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 )
 
-// configured returns the action of a command that needs the configuration. Without --quiet it
-// prints a warning for each file with a secret that other users can read.
+// configured returns the action of a command that needs the configuration.
 func configured(p *Process, run func(context.Context, *Process, *cli.Command, *config.Config) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		report := p.warn
-		if cmd.Bool("quiet") {
-			report = nil
-		}
-		c, err := loadConfig(p, cmd, report)
+		c, err := loadConfig(p, cmd)
 		if err != nil {
 			return err
 		}
@@ -30,8 +24,8 @@ func configured(p *Process, run func(context.Context, *Process, *cli.Command, *c
 	}
 }
 
-func loadConfig(p *Process, cmd *cli.Command, report files.Report) (*config.Config, error) {
-	dotenv, err := readDotenv(report)
+func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
+	dotenv, err := readDotenv()
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +41,9 @@ func loadConfig(p *Process, cmd *cli.Command, report files.Report) (*config.Conf
 }
 
 // readDotenv returns the values in .env, if it exists.
-func readDotenv(report files.Report) (map[string]string, error) {
+func readDotenv() (map[string]string, error) {
 	dir, _ := os.Getwd() // empty: unknown
-	dotenv, err := config.ReadDotenv(filepath.Join(dir, config.DotenvFile), report)
+	dotenv, err := config.ReadDotenv(filepath.Join(dir, config.DotenvFile))
 	switch {
 	case errors.Is(err, config.ErrDotenv):
 		return nil, misuse(".env: %v", err)

@@ -23,7 +23,7 @@ const patience = 5 * time.Minute
 // secret is a valid secret.
 const secret = "a secret of the tests, long enough for HS256"
 
-var update = flag.Bool("update", false, "rewrite the golden files") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -33,8 +33,8 @@ type result struct {
 	stdout, stderr string
 }
 
-// engines returns the engines of plantstore.
-func engines() storage.Engines { return storage.Engines{"bbolt": bbolt.Open} }
+// engines returns the engine of plantstore, and one that is reached over a network and never opened.
+func engines() storage.Engines { return storage.Engines{"bbolt": bbolt.Open, "network": nil} }
 
 // run runs the program with these arguments, and only environ as its environment.
 func run(t testing.TB, environ []string, args ...string) result {

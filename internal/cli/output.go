@@ -30,6 +30,12 @@ func printResult(w io.Writer, cmd *cli.Command, value any, format string, args .
 	return err
 }
 
+// printLink prints a URL, as a hyperlink on a terminal that has them.
+func printLink(p *Process, url string) error {
+	_, err := fmt.Fprintln(logging.Underlying(p.Stdout), logging.Hyperlink(p.Stdout, url, p.environ()["TERM"]))
+	return err
+}
+
 // counted returns a number with the singular or plural that follows it.
 func counted(n int64, one, many string) string {
 	if n == 1 {

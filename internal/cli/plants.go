@@ -26,8 +26,8 @@ func newPlants(p *Process) *cli.Command {
 }
 
 // withStore opens the store, or connects to the server that has it open, and calls run.
-func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, app.CommandStore) error) (err error) {
-	store, err := app.OpenCommandStore(ctx, c, o)
+func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, *storage.Store) error) (err error) {
+	store, _, err := app.OpenStore(ctx, c, o)
 	if err != nil {
 		return err
 	}
@@ -53,13 +53,13 @@ func fileFormat(cmd *cli.Command, file string) plantio.Format {
 // printPlants prints the plants that read passes to each, in the format of --format.
 func printPlants(
 	ctx context.Context, p *Process, cmd *cli.Command, c *config.Config,
-	read func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error,
+	read func(ctx context.Context, store *storage.Store, each func(storage.Record) error) error,
 ) error {
 	out := plantio.NewWriter(p.Stdout, fileFormat(cmd, ""))
 	if name := cmd.String("format"); name == "table" || name == "" && logging.IsTerminal(p.Stdout) {
 		out = plantio.NewTable(p.Stdout)
 	}
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store *storage.Store) error {
 		if err := read(ctx, store, out.Write); err != nil {
 			_ = out.Flush() // best effort: the plants before the error
 			return err

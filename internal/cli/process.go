@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 	"plantstore/storage"
 )
 
@@ -30,9 +29,6 @@ type Process struct {
 
 	Engines        storage.Engines // the engines of the program
 	StorageOptions []config.Option // further options for the location of the plants
-
-	warn     files.Report // prints a warning, once for each file
-	shutdown *shutdown    // limits the time to end after a signal
 }
 
 // options returns the options of the program.

@@ -2,10 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 
-	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
@@ -16,37 +13,38 @@ func newReset(p *Process) *cli.Command {
 		Name:  "reset",
 		Usage: "put a running server with --ephemeral back to its seed",
 		Description: "Replaces all plants by the seed of the server, in one step: each create happens before or\n" +
-			"after it. The server is the one with the admin listener at --admin-addr or ADMIN_ADDR.\n" +
+			"after it.\n" +
 			"Examples:\n" +
 			"  plantstore plants reset",
-		Flags:  append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(p, "ADMIN_ADDR")...),
+		Flags:  storeFlags(p, jsonFlag(), quietFlag()),
 		Action: configured(p, reset),
 	}
 }
 
 func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	url, err := configuredAdminURL(c)
+	server, err := requireServer(ctx, c)
 	if err != nil {
 		return err
 	}
-	body, err := callAdmin(ctx, http.MethodPost, url, "/reset")
+	defer func() { _ = server.Close() }() // it has responded
+	plants, err := server.Reset(ctx)
 	if err != nil {
 		return err
 	}
-	var result struct {
+	return printResult(p.Stdout, cmd, struct {
 		Plants int64 `json:"plants"`
-	}
-	if err := json.Unmarshal(body, &result); err != nil {
-		return fmt.Errorf("the server at %s is not a plant store: %w", url, err)
-	}
-	return printResult(p.Stdout, cmd, result, "reset to the seed: %s", counted(result.Plants, "plant", "plants"))
+	}{plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
 }
 
-// resetCommand returns the command that resets a server with --ephemeral and the default admin
-// listener, for a POSIX shell, empty for another server.
-func resetCommand(p *Process, cmd *cli.Command) string {
+// resetCommand returns the command that resets a server with --ephemeral, for a POSIX shell, empty for
+// another server.
+func resetCommand(p *Process, cmd *cli.Command, c *config.Config) string {
 	if !cmd.Bool("ephemeral") {
 		return ""
 	}
-	return programName(p) + " plants reset"
+	command := programName(p) + " plants reset"
+	if _, given := c.Given("STORAGE_URL"); given && c.Storage.Path != "" {
+		command += " --storage-url " + shellQuote(c.Storage.URL)
+	}
+	return command
 }

@@ -29,7 +29,7 @@ func TestEphemeral(t *testing.T) {
 	if status, body := post(t, ready.BaseURL, issued, `{"id":101,"name":"Monstera"}`); status != 200 {
 		t.Errorf("response %d %s", status, body)
 	}
-	if got := output(t, nil, "plants", "count", "--storage-url", ready.Data); got != "101\n" {
+	if got := output(t, nil, "plants", "count"); got != "101\n" {
 		t.Errorf("there are %q plants, want 101", got)
 	}
 	if code := s.stop(); code != 0 || !strings.Contains(s.log(), `"msg":"seeded"`) {

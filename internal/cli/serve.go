@@ -13,7 +13,6 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -23,7 +22,7 @@ func newServe(p *Process) *cli.Command {
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
 		Description: "SIGTERM and SIGINT drain requests in flight. A second signal ends the process, or, during\n" +
-			"SHUTDOWN_DELAY and without --ephemeral, only the delay. JWT_SECRET and PORT have no flag.\n" +
+			"SHUTDOWN_DELAY, only the delay. JWT_SECRET and PORT have no flag.\n" +
 			"Examples:\n" +
 			"  plantstore serve\n" +
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
@@ -35,13 +34,15 @@ func newServe(p *Process) *cli.Command {
 	}
 }
 
-func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
+func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 	temporary, err := ephemeral(p, cmd)
 	if err != nil {
 		return err
 	}
-	var exposed []files.Exposure // for the log
-	c, err := loadConfig(p, cmd, func(e files.Exposure) { exposed = append(exposed, e) })
+	if temporary.Path != "" {
+		defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(temporary.Path))) }()
+	}
+	c, err := loadConfig(p, cmd)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stderr: p.Stderr,
-		TokenCommand: tokenCommand(p, c), Ephemeral: temporary, ResetCommand: resetCommand(p, cmd), Exposed: exposed,
+		TokenCommand: tokenCommand(p, c), Ephemeral: temporary, ResetCommand: resetCommand(p, cmd, c),
 	})
 	if err != nil {
 		return err
@@ -58,7 +59,6 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := seed(ctx, p, cmd, c, server); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	p.shutdown.removeLimit()
 	return errors.Join(server.Run(ctx), server.Close())
 }
 
@@ -77,7 +77,6 @@ func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 	if err != nil {
 		return storage.Location{}, fmt.Errorf("--ephemeral: %w; set TMPDIR to another directory", err)
 	}
-	p.shutdown.temporary.Store(&dir)
 	return storage.ParseURL(storage.DefaultScheme + ":" + filepath.Join(dir, "plants.db"))
 }
 

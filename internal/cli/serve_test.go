@@ -270,12 +270,12 @@ func TestWrongDatabases(t *testing.T) {
 		want    string
 	}{
 		"locked":           {"locked.db", 1, "a server runs on locked.db: stop it first, or name another database with --storage-url or STORAGE_URL"},
-		"not a database":   {"file", 1, "database file *"},
+		"not a database":   {"file", 3, "database file *"},
 		"a directory":      {".", 1, "database . is a directory: *"},
 		"unknown engine":   {"nosuch://x", 2, `STORAGE_URL (--storage-url): "nosuch://x": storage URL has the unknown scheme "nosuch"; known: *`},
 		"an engine's host": {"bbolt://host/x.db", 2, "storage URL names a host: *"},
 	}
-	for name, test := range tests { //nolint:paralleltest // t.Chdir
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := run(t, []string{"JWT_SECRET=" + secret}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--storage-url", test.storage)
 			checkFailure(t, r, test.code, test.want)

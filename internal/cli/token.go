@@ -19,7 +19,6 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/internal/logging"
 )
 
 // tokenOptions returns the options that decide which tokens a server accepts.
@@ -75,8 +74,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 		_, err = fmt.Fprintln(p.Stdout, token)
 		return err
 	}
-	_, err = fmt.Fprintln(logging.Underlying(p.Stdout), logging.Hyperlink(p.Stdout, apidocs.TokenLink(base, token), p.environ()["TERM"]))
-	return err
+	return printLink(p, apidocs.TokenLink(base, token))
 }
 
 // linkBase returns the base URL for --link: of the server that runs on the database, or else
@@ -93,8 +91,15 @@ func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, 
 	case c.BaseURL != "":
 		return c.ServiceURL(c.Addr), nil
 	}
-	if server, _ := app.RunningServer(ctx, c.Storage.Path); strings.HasPrefix(server.BaseURL, "http") {
-		return server.BaseURL, nil
+	server, err := app.Server(ctx, c.Storage.Path)
+	if err != nil {
+		return "", err
+	}
+	if server != nil {
+		defer func() { _ = server.Close() }() // it has responded
+		if base := server.Info().BaseURL; strings.HasPrefix(base, "http") {
+			return base, nil
+		}
 	}
 	_, port, _ := net.SplitHostPort(c.Addr)
 	if _, socket := config.UnixPath(c.Addr); socket || port == "0" {
@@ -118,7 +123,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, generated, err := app.ReadSecrets(c, true, p.warn)
+	secrets, generated, err := app.ReadSecrets(c, true)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +144,8 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 	if _, err := os.Stat(app.SecretPath(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if _, runs := app.RunningServer(ctx, c.Storage.Path); !runs {
-		return nil
+	if server, err := app.Server(ctx, c.Storage.Path); server == nil {
+		return err
 	}
 	return fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+
 		"if the server accepts only tokens that are signed with a private key, run plantstore token --key FILE; "+
@@ -150,7 +155,7 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 // privateKey returns the key of --key with its kid in JWT_PUBLIC_KEYS. It prints a warning if
 // it is not among them.
 func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKey, error) {
-	key, err := readKey(p, cmd)
+	key, err := readKey(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +176,8 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 }
 
 // readKey reads the key of --key for the algorithm of --alg, if it is given.
-func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
-	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"), p.warn)
+func readKey(cmd *cli.Command) (*auth.PrivateKey, error) {
+	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"))
 	switch {
 	case errors.Is(err, auth.ErrAlgorithm):
 		return nil, misuseOf(cmd, "--alg: %v", err)

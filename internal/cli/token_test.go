@@ -139,7 +139,7 @@ func TestSecretIsMadeOnce(t *testing.T) {
 	if info.Mode() != 0o600 {
 		t.Errorf("the mode of the secret is %v, want that only its owner can read it", info.Mode())
 	}
-	made, err := auth.ReadSecrets(path, nil)
+	made, err := auth.ReadSecrets(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestWrongSecrets(t *testing.T) {
 			"database /proc/plants.db cannot be opened: *",
 		},
 	}
-	for name, test := range tests { //nolint:paralleltest // t.Chdir
+	for name, test := range tests {
 		for _, command := range []string{"token", "serve"} {
 			if name == "not writable" && runtime.GOOS != "linux" {
 				continue

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
-
-	"plantstore/models"
 )
 
 // misuseOf returns a misuse of a command, with a hint at its help.
@@ -20,40 +19,39 @@ func misuseOf(cmd *cli.Command, format string, args ...any) error {
 // usageError returns the misuse for the library's error about a flag.
 func usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error {
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // the flag of a misspelled command
-		return checkArguments(ctx, cmd)
+		return arguments(0, 0)(ctx, cmd)
 	}
-	if err.Error() == "flag provided but not defined: -port" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "addr" }) {
-		err = errors.New("there is no flag --port: use --addr, such as --addr 127.0.0.1:8080")
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		return misuseOf(cmd, "%w%s", err, didYouMean(cli.SuggestFlag(cmd.Flags, name, false)))
 	}
 	return misuseOf(cmd, "%w", err)
 }
 
-// checkArguments rejects the arguments of a command without arguments, and unknown commands.
-func checkArguments(_ context.Context, cmd *cli.Command) error {
-	name := cmd.Args().First()
-	if strings.ContainsAny(name, "@=") || strings.Contains(name, "://") { // perhaps a URL with a password (C4.25)
-		name = models.Redacted
-	}
-	switch {
-	case cmd.NArg() == 0, cmd.Name == "help" && name != models.Redacted: // the library checks the arguments of help
-		return nil
-	case len(cmd.Commands) > 0 || cmd.Name == "help":
-		return misuseOf(cmd, "there is no command %q", name)
-	}
-	return misuseOf(cmd, "%s takes no arguments, but got %q", cmd.FullName(), name)
-}
-
 // arguments returns a check that a command has least to most arguments, none of which is empty,
-// as an unset shell variable is.
+// as an unset shell variable is. It also rejects unknown commands. No error repeats an argument,
+// which may be a URL with a password (C4.25).
 func arguments(least, most int) cli.ArgValidatorFunc {
 	return func(_ context.Context, cmd *cli.Command) error {
 		given := cmd.Args().Slice()
-		if len(given) < least || len(given) > most {
-			return misuseOf(cmd, "%s takes %s after its flags, but got %s", cmd.FullName(), cmd.ArgsUsage, counted(int64(len(given)), "argument", "arguments"))
-		}
-		if slices.Contains(given, "") {
+		switch {
+		case cmd.Name == "help": // the library checks its argument
+			return nil
+		case len(cmd.Commands) > 0 && len(given) > 0:
+			return misuseOf(cmd, "there is no such command%s", didYouMean(cli.SuggestCommand(cmd.Commands, given[0])))
+		case len(given) < least || len(given) > most:
+			return misuseOf(cmd, "%s takes %s after its flags, but got %s",
+				cmd.FullName(), cmp.Or(cmd.ArgsUsage, "no arguments"), counted(int64(len(given)), "argument", "arguments"))
+		case slices.Contains(given, ""):
 			return misuseOf(cmd, "%s takes %s after its flags, but got an empty one", cmd.FullName(), cmd.ArgsUsage)
 		}
 		return nil
 	}
+}
+
+// didYouMean returns the end of an error message that suggests a name, if there is one.
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return ": did you mean " + name + "?"
 }

@@ -13,7 +13,7 @@ import (
 	"plantstore/internal/config"
 )
 
-var update = flag.Bool("update", false, "rewrite .env.example and docs/configuration.md") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite .env.example and docs/configuration.md")
 
 // checkFile compares a file at the root of the repository with its expected contents, or
 // writes it.
@@ -21,7 +21,7 @@ func checkFile(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join("..", "..", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // it is published
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

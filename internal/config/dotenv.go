@@ -23,29 +23,15 @@ const maxLines = 100
 const DotenvFile = ".env"
 
 // ReadDotenv returns the values in a .env file; none if it does not exist. It fails with
-// [ErrDotenv], which names the line but not its contents, and as [files.ReadConfig]. A file with a
-// secret that other users can read is passed to report.
-func ReadDotenv(path string, report files.Report) (map[string]string, error) {
-	var exposure files.Exposure // zero: none
-	text, err := files.ReadConfig(path, func(e files.Exposure) { exposure = e })
+// [ErrDotenv], which names the line but not its contents, and as [files.ReadConfig].
+func ReadDotenv(path string) (map[string]string, error) {
+	text, err := files.ReadConfig(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	values, err := parseDotenv(text)
-	if err == nil && exposure.Path != "" && report != nil && holdsSecret(values) {
-		report(exposure)
-	}
-	return values, err
-}
-
-func holdsSecret(values map[string]string) bool {
-	return values["JWT_SECRET"] != "" || values["STORAGE_URL"] != "" && hasPassword(values["STORAGE_URL"])
-}
-
-func parseDotenv(text []byte) (map[string]string, error) {
 	lines := strings.SplitAfter(string(text), "\n")
 	values, ok := parseLines(lines)
 	if !ok {

@@ -22,7 +22,7 @@ func readBack(t rapid.TB, dir string, lines []string) map[string]string {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	values, err := config.ReadDotenv(path, nil)
+	values, err := config.ReadDotenv(path)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(lines, "\n"))
 	}
@@ -170,7 +170,7 @@ func TestReadDotenv(t *testing.T) {
 			if err := os.WriteFile(path, []byte(test.contents), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := config.ReadDotenv(path, nil)
+			got, err := config.ReadDotenv(path)
 			if diff := cmp.Diff(test.want, got); diff != "" || (err != nil) != (test.want == nil) {
 				t.Errorf("error %v, values (-want +got):\n%s", err, diff)
 			}
@@ -184,11 +184,11 @@ func TestReadDotenv(t *testing.T) {
 func TestReadDotenvWithoutFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if values, err := config.ReadDotenv(filepath.Join(dir, ".env"), nil); err != nil || len(values) != 0 {
+	if values, err := config.ReadDotenv(filepath.Join(dir, ".env")); err != nil || len(values) != 0 {
 		t.Errorf("no file: %v, %v, want no values", values, err)
 	}
 	var problem *fs.PathError
-	if _, err := config.ReadDotenv(dir, nil); !errors.As(err, &problem) || problem.Path != dir {
+	if _, err := config.ReadDotenv(dir); !errors.As(err, &problem) || problem.Path != dir {
 		t.Errorf("a directory: %v, want an error that names it", err)
 	}
 }

@@ -25,7 +25,7 @@ func FuzzDotenv(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		values, err := config.ReadDotenv(path, nil)
+		values, err := config.ReadDotenv(path)
 		if err != nil {
 			if !errors.Is(err, config.ErrDotenv) {
 				t.Errorf("%q: %v", text, err)

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/url"
 	"strings"
+
+	"plantstore/internal/loopback"
 )
 
 // UnixScheme is the prefix of an ADDR that is the path of a Unix socket.
@@ -50,7 +52,7 @@ func (c *Config) checkPprof() error {
 	case c.AdminAddr == "":
 		return errors.New(`PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +
 			"give it an address, such as 127.0.0.1:8081, or set PPROF to off")
-	case !IsLoopback(c.AdminAddr):
+	case !loopback.Is(c.AdminAddr):
 		return fmt.Errorf(`PPROF (--pprof): "on": others may reach ADMIN_ADDR (--admin-addr), %s, and could take profiles; `+
 			"give it a loopback address, such as 127.0.0.1:8081, or set PPROF to off", c.AdminAddr)
 	}
@@ -107,10 +109,4 @@ func LocalURL(scheme, addr string) string {
 	}
 	base := url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port)} // escapes IPv6 zones
 	return base.String()
-}
-
-// IsLoopback reports whether the host of addr is localhost or a loopback address.
-func IsLoopback(addr string) bool {
-	host, _, _ := net.SplitHostPort(addr)
-	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }

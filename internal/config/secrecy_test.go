@@ -1,15 +1,10 @@
 package config_test
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 	"plantstore/storage"
 )
 
@@ -88,7 +83,7 @@ func TestEnginesOfProgram(t *testing.T) {
 // the same value is fine in the environment.
 func TestSecretsInFlags(t *testing.T) {
 	t.Parallel()
-	for text, env := range map[string]string{ //nolint:gosec // made up
+	for text, env := range map[string]string{
 		"postgres://u:tell@h/db":             "STORAGE_URL",
 		"POSTGRES://u:t%65ll@h/db":           "STORAGE_URL",
 		"postgres://h/db?password=tell":      "STORAGE_URL",
@@ -116,27 +111,3 @@ func TestSecretsInFlags(t *testing.T) {
 		}
 	}
 }
-
-// TestExposedDotenv checks that a .env file that others can read is reported if it holds a
-// secret, and only then.
-func TestExposedDotenv(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), ".env")
-	for contents, want := range map[string]int{
-		"JWT_SECRET=0123456789abcdef\n": 1, "STORAGE_URL=etcd://u:p@h\n": 1, "STORAGE_URL='host=h password=p'\n": 1,
-		"STORAGE_URL=a.db\nADDR=:1\n": 0, "": 0,
-	} {
-		for mode, exposes := range map[fs.FileMode]int{0o600: 0, 0o644: 1, 0o640: 1} {
-			if err := errors.Join(os.WriteFile(path, []byte(contents), mode), os.Chmod(path, mode)); err != nil {
-				t.Fatal(err)
-			}
-			got := 0
-			if _, err := config.ReadDotenv(path, func(files.Exposure) { got++ }); err != nil || checked() && got != want*exposes {
-				t.Errorf("%q, mode %v: %v, reported %d times, want %d", contents, mode, err, got, want*exposes)
-			}
-		}
-	}
-}
-
-// checked reports whether this system has modes of files that can be checked.
-func checked() bool { return os.PathSeparator == '/' }

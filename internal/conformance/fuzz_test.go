@@ -53,7 +53,7 @@ func FuzzConnection(f *testing.F) {
 			cut = min(max(cut, 0), len(input))
 			_, _ = server.Write(input[:cut]) // the server may have closed the connection
 			_, _ = server.Write(input[cut:])
-			_ = server.(*net.UnixConn).CloseWrite() //nolint:forcetypeassert // see above
+			_ = server.(*net.UnixConn).CloseWrite()
 		}()
 		statuses, problem := proxied(methods(input), bufio.NewReader(server))
 		if problem != "" {

@@ -249,7 +249,7 @@ func keyPair(t *testing.T, alg, kid string) (*auth.PrivateKey, auth.Key) {
 	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	private, err := auth.ReadPrivateKey(path, alg, nil)
+	private, err := auth.ReadPrivateKey(path, alg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/conformance.md") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite docs/conformance.md")
 
 const leastCases = 250
 
@@ -123,7 +123,7 @@ func TestGeneratedDocument(t *testing.T) {
 	const path = "../../docs/conformance.md"
 	want := Markdown()
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // it is published
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -29,27 +28,35 @@ const (
 )
 
 var (
-	// errNoServer means that a request was not sent.
-	errNoServer = errors.New("no server responds")
+	// ErrNoServer means that no server listens, so that a request was not sent.
+	ErrNoServer = errors.New("no server runs")
 	// errEnded means that a request was sent, and the response is missing, incomplete or not valid.
 	errEnded = errors.New("the response of the server is missing or incomplete")
 )
 
-// A Client reaches the store of a running server through its socket.
+// A Client reaches a running server through its socket. It is the engine of a [storage.Store] of the
+// plants there.
 type Client struct {
+	ctx  context.Context //nolint:containedctx // of the command
 	http *http.Transport
 	info Info
 }
 
-// Dial connects to the server that has the database file open. It fails if no server
-// responds.
+var (
+	_ storage.Engine      = (*Client)(nil)
+	_ storage.Counter     = (*Client)(nil)
+	_ storage.Snapshotter = (*Client)(nil)
+)
+
+// Dial connects to the server of a database. It returns [ErrNoServer] if there is none. It waits up to
+// ten seconds for one that is starting. Creates of the client end with ctx.
 func Dial(ctx context.Context, database string) (*Client, error) {
 	path := SocketPath(database)
-	c := &Client{http: &http.Transport{
+	c := &Client{ctx: ctx, http: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 			if err != nil {
-				return nil, fmt.Errorf("%w: %w", errNoServer, err)
+				return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
 			}
 			return conn, nil
 		},
@@ -69,49 +76,70 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 // Info returns the information that the server reports about itself.
 func (c *Client) Info() Info { return c.info }
 
-// CreateAll is CreateAll of [storage.Store], in one request. If the server exits, the outcomes
-// that it has not sent are unknown.
-func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
-	response, err := c.create(ctx, records)
-	if err != nil {
-		return slices.Repeat([]error{err}, len(records))
-	}
-	defer response.Body.Close()
-	outcomes := make([]error, 0, len(records))
-	for _, err := range lines[struct{}](response, maxReply) {
-		if outcomes = append(outcomes, err); len(outcomes) == len(records) {
-			return outcomes
-		}
-	}
-	missing := []error{lost(response.Request)}
-	return append(outcomes, slices.Repeat(missing, len(records)-len(outcomes))...)
+// Ready returns nil if the server should get requests, else the reason why not.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := one[struct{}](ctx, c, http.MethodGet, "/ready", maxReply)
+	return err
 }
 
-// create sends records.
-func (c *Client) create(ctx context.Context, records []storage.Record) (*http.Response, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
+// Reset puts the server back to its seed, and returns the number of plants.
+func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
+	n, err := one[number](ctx, c, http.MethodPost, "/reset", maxReply)
+	return n.Plants, err
+}
+
+// Commit implements [storage.Engine], in one request. If the server exits, the outcomes that it has
+// not sent are unknown.
+func (c *Client) Commit(batch []storage.Item) error {
+	if len(batch) == 0 { // the server itself tries to write
+		return nil
 	}
+	response, err := c.create(batch)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	received := 0
+	for _, err := range lines[struct{}](response, maxReply) {
+		if received == len(batch) {
+			break
+		}
+		item := &batch[received]
+		if exists, ok := errors.AsType[*storage.ExistsError](err); ok {
+			item.Existing = &exists.Stored
+		} else {
+			item.Err = err
+		}
+		received++
+	}
+	for i := range batch[received:] {
+		batch[received+i].Err = lost(response.Request)
+	}
+	return nil
+}
+
+// create sends the plants of a batch.
+func (c *Client) create(batch []storage.Item) (*http.Response, error) {
 	var body bytes.Buffer
 	out := plantio.NewWriter(&body, plantio.JSONLines)
-	for _, record := range records {
-		if err := out.Write(record); err != nil {
+	for _, item := range batch {
+		if err := out.Write(item.Record); err != nil {
 			return nil, err
 		}
 	}
 	if err := out.Flush(); err != nil {
 		return nil, err
 	}
-	return c.do(ctx, http.MethodPost, "/plants", &body)
+	return c.do(c.ctx, http.MethodPost, "/plants", &body)
 }
 
-// Get is Get of [storage.Store].
+// Get implements [storage.Engine].
 func (c *Client) Get(ctx context.Context, id int64) (models.Plant, error) {
 	record, err := one[storage.Record](ctx, c, http.MethodGet, "/plants/"+strconv.FormatInt(id, 10), maxPlant)
 	return record.Plant, err
 }
 
-// List is List of [storage.Store].
+// List implements [storage.Engine].
 func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		response, err := c.do(ctx, http.MethodGet, "/plants?from="+strconv.FormatInt(from, 10), http.NoBody)
@@ -129,13 +157,13 @@ func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 	}
 }
 
-// Count is Count of [storage.Store].
+// Count implements [storage.Counter].
 func (c *Client) Count(ctx context.Context) (plants int64, err error) {
 	n, err := one[number](ctx, c, http.MethodGet, "/count", maxReply)
 	return n.Plants, err
 }
 
-// Snapshot is Snapshot of [storage.Store].
+// Snapshot implements [storage.Snapshotter].
 func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	response, err := c.do(ctx, http.MethodGet, "/snapshot", http.NoBody)
 	if err != nil {
@@ -175,7 +203,7 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 		return response, nil
 	case err == nil: // of a server of another version
 		_ = response.Body.Close()
-	case ctx.Err() == nil && errors.Is(err, errNoServer):
+	case ctx.Err() == nil && errors.Is(err, ErrNoServer):
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	return nil, lost(request)

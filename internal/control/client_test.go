@@ -21,7 +21,7 @@ import (
 
 // A faultyStore yields some plants and then an error, and so does its snapshot.
 type faultyStore struct {
-	control.Store
+	storage.Engine
 
 	err error
 }
@@ -44,11 +44,11 @@ func (s faultyStore) Snapshot(_ context.Context, w io.Writer) error {
 	return errors.Join(err, s.err)
 }
 
-// dial returns a client of a server of a store.
-func dial(t *testing.T, store control.Store) (*control.Client, *control.Server) {
+// dial returns a client of a server of an engine.
+func dial(t *testing.T, engine storage.Engine) (*control.Client, *control.Server) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	server := serve(t, path, store)
+	server := serve(t, path, storage.New(engine, nil, storage.Limits{}, storage.Options{ReadOnly: true}))
 	client, err := control.Dial(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -91,8 +91,17 @@ func callAll(ctx context.Context, client *control.Client) map[string]error {
 	}
 	return map[string]error{
 		"Get": getErr, "Count": countErr, "List": listErr, "Snapshot": client.Snapshot(ctx, io.Discard),
-		"CreateAll": client.CreateAll(ctx, []storage.Record{{ID: 1}, {ID: 2}})[1],
+		"Commit": commitTwo(client),
 	}
+}
+
+// commitTwo returns the outcome of the second of two plants.
+func commitTwo(client *control.Client) error {
+	batch := []storage.Item{{Record: storage.Record{ID: 1}}, {Record: storage.Record{ID: 2}}}
+	if err := client.Commit(batch); err != nil {
+		return err
+	}
+	return batch[1].Err
 }
 
 // TestFaultOfStore checks that the error that ends a list follows the plants before it, and that a
@@ -139,7 +148,7 @@ func TestIncompleteResponse(t *testing.T) {
 		}
 		for method, err := range callAll(t.Context(), client) {
 			want := storage.ErrUnavailable
-			if method == "CreateAll" {
+			if method == "Commit" {
 				want = storage.ErrUnknown
 			}
 			if text := want.Error() + ": the response of the server is missing or incomplete"; !errors.Is(err, want) || err.Error() != text {
@@ -154,18 +163,17 @@ func TestIncompleteResponse(t *testing.T) {
 func TestOutcomesBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	client, err := dialHandler(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "{}\n"+`{"error":409,"message":"x","identical":true}`+"\n{")
+		_, _ = io.WriteString(w, "{}\n"+`{"error":409,"message":"x","stored":{"name":"Fern"}}`+"\n{")
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcomes := client.CreateAll(t.Context(), make([]storage.Record, 4))
-	var exists *storage.ExistsError
-	if len(outcomes) != 4 || outcomes[0] != nil || !errors.As(outcomes[1], &exists) || !exists.Identical ||
-		!errors.Is(outcomes[2], storage.ErrUnknown) || !errors.Is(outcomes[3], storage.ErrUnknown) {
-		t.Errorf("CreateAll: %v", outcomes)
+	batch := make([]storage.Item, 4)
+	if err := client.Commit(batch); err != nil || batch[0].Err != nil || batch[1].Existing == nil || batch[1].Existing.Name != "Fern" ||
+		!errors.Is(batch[2].Err, storage.ErrUnknown) || !errors.Is(batch[3].Err, storage.ErrUnknown) {
+		t.Errorf("Commit: %v, %+v", err, batch)
 	}
 }
 
@@ -177,8 +185,8 @@ func TestServerHasGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for method, err := range callAll(t.Context(), client) {
-		if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "no server responds") {
-			t.Errorf("%s: %v, want that no server responds", method, err)
+		if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "no server runs") {
+			t.Errorf("%s: %v, want that no server runs", method, err)
 		}
 	}
 }
@@ -203,7 +211,7 @@ func TestServerEndsUnderWay(t *testing.T) {
 }
 
 // An endlessStore lists until its context ends.
-type endlessStore struct{ control.Store }
+type endlessStore struct{ storage.Engine }
 
 func (endlessStore) List(ctx context.Context, _ int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {

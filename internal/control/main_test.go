@@ -28,12 +28,12 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// A remote is a client with its server.
+// A remote is the store of a client, with its server.
 type remote struct {
-	*control.Client
+	*storage.Store
 
 	server *control.Server
-	store  *storage.Store
+	store  *storage.Store // of the server
 }
 
 // openRemote opens the database, serves it and connects to it.
@@ -44,38 +44,31 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 		return nil, err
 	}
 	server := serve(t, path, store)
-	client, err := control.Dial(t.Context(), path)
+	client, err := control.Dial(context.WithoutCancel(t.Context()), path) // it is closed after the test's context has ended
 	if err != nil {
 		return nil, errors.Join(err, server.Close(), store.Close())
 	}
-	return &remote{client, server, store}, nil
+	return &remote{storage.New(client, nil, storage.Limits{}, storage.Options{}), server, store}, nil
 }
 
 // maxBytes is the limit of a plant in the tests.
 const maxBytes = 64 << 20
 
 // serve serves store at the socket of the database path.
-func serve(t testing.TB, path string, store control.Store) *control.Server {
+func serve(t testing.TB, path string, store *storage.Store) *control.Server {
 	t.Helper()
 	listener, err := control.Listen(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return control.Start(listener, store, control.Options{
-		Info:   control.Info{AdminURL: "http://127.0.0.1:1"},
+		Info:   control.Info{BaseURL: "http://127.0.0.1:1"},
 		Limits: models.Limits{BodyBytes: maxBytes},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 }
 
-// Create implements [storagetest.Store].
-func (r *remote) Create(ctx context.Context, id int64, plant models.Plant) error {
-	return r.CreateAll(ctx, []storage.Record{{ID: id, Plant: plant}})[0]
-}
-
-// Ready implements [storagetest.Store].
-func (r *remote) Ready() error { return r.store.Ready() }
-
+// Close closes all of it.
 func (r *remote) Close() error {
-	return errors.Join(r.Client.Close(), r.server.Close(), r.store.Close())
+	return errors.Join(r.Store.Close(), r.server.Close(), r.store.Close())
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"net"
 	"net/http"
@@ -35,19 +34,14 @@ const (
 	bufferSize = 64 << 10
 )
 
-// A Store is the part of [storage.Store] that a server offers.
-type Store interface {
-	CreateAll(ctx context.Context, records []storage.Record) []error
-	Get(ctx context.Context, id int64) (models.Plant, error)
-	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
-	Count(ctx context.Context) (int64, error)
-	Snapshot(ctx context.Context, w io.Writer) error
-}
-
 // Options are the settings of a [Server].
 type Options struct {
 	// Info is reported to commands.
 	Info Info
+	// Problem returns why the server should not get requests, "" if it should.
+	Problem func() string
+	// Reset puts the server back to its seed, and returns the number of plants.
+	Reset func(ctx context.Context) (plants int64, err error)
 	// Limits bound each plant.
 	Limits models.Limits
 	Logger *slog.Logger
@@ -55,7 +49,7 @@ type Options struct {
 
 // A Server offers a store on a socket.
 type Server struct {
-	store   Store
+	store   *storage.Store
 	options Options
 	http    *http.Server
 	cancel  context.CancelFunc // of requests in progress
@@ -63,7 +57,7 @@ type Server struct {
 }
 
 // Start serves store on listener until Close is called.
-func Start(listener net.Listener, store Store, options Options) *Server {
+func Start(listener net.Listener, store *storage.Store, options Options) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{store: store, options: options, cancel: cancel}
 	s.http = &http.Server{
@@ -97,6 +91,8 @@ func (s *Server) Close() error {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /info", respond(func(_ *http.Request, send sender) error { return send(s.options.Info) }))
+	mux.HandleFunc("GET /ready", respond(s.ready))
+	mux.HandleFunc("POST /reset", respond(s.reset))
 	mux.HandleFunc("GET /plants", respond(s.list))
 	mux.HandleFunc("GET /plants/{id}", respond(s.get))
 	mux.HandleFunc("POST /plants", respond(s.create))
@@ -119,6 +115,21 @@ func respond(f func(*http.Request, sender) error) http.HandlerFunc {
 		}
 		_ = out.Flush() // best effort
 	}
+}
+
+func (s *Server) ready(_ *http.Request, send sender) error {
+	if problem := s.options.Problem(); problem != "" {
+		return models.NewError(models.CodeUnavailable, "not ready: "+problem)
+	}
+	return send(struct{}{})
+}
+
+func (s *Server) reset(r *http.Request, send sender) error {
+	plants, err := s.options.Reset(r.Context())
+	if err != nil {
+		return err
+	}
+	return send(number{plants})
 }
 
 func (s *Server) count(r *http.Request, send sender) error {

@@ -1,8 +1,10 @@
-// Package control connects commands to the [storage.Store] of a running server, which has the
-// database open exclusively. The server listens on a Unix socket next to the database, which only
-// its own user may open.
+// Package control connects commands to a running server, which has the database open exclusively.
+// The server listens on a Unix socket next to the database, which only its own user may open. A
+// [Client] is the engine of a [storage.Store].
 //
-//	GET  /info        base URL and admin URL of the server
+//	GET  /info        base URL of the server
+//	GET  /ready       {} or why the server should not get requests
+//	POST /reset       puts a server with --ephemeral back to its seed
 //	GET  /plants      the plants, from the id of ?from= on
 //	GET  /plants/ID   a plant
 //	GET  /count       the number of plants

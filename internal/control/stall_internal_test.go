@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"plantstore/models"
+	"plantstore/storage"
 )
 
 // An endlessSnapshotter writes until it fails, and reports when.
 type endlessSnapshotter struct {
-	Store // nil but for Snapshot
+	storage.Engine // nil but for Snapshot
 
 	failed chan time.Time
 }
@@ -58,7 +59,7 @@ func TestStalledClientIsCutOff(t *testing.T) {
 		near, far := net.Pipe()
 		listener.conns <- far
 		failed := make(chan time.Time, 1)
-		server := Start(listener, endlessSnapshotter{failed: failed}, Options{Limits: models.Limits{BodyBytes: 1 << 20}, Logger: slog.New(slog.DiscardHandler)})
+		server := Start(listener, storage.New(endlessSnapshotter{failed: failed}, nil, storage.Limits{}, storage.Options{ReadOnly: true}), Options{Limits: models.Limits{BodyBytes: 1 << 20}, Logger: slog.New(slog.DiscardHandler)})
 		if _, err := io.WriteString(near, "GET /snapshot HTTP/1.1\r\nHost: plantstore\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}

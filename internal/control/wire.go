@@ -13,9 +13,7 @@ import (
 
 // Info is the information that a server reports about itself.
 type Info struct {
-	BaseURL  string `json:"base_url,omitzero"`
-	AdminURL string `json:"admin_url,omitzero"` // empty: there is no admin listener
-	NoAdmin  string `json:"no_admin,omitzero"`  // reason why there is none
+	BaseURL string `json:"base_url,omitzero"`
 }
 
 // A number is the line with a number of plants.
@@ -30,10 +28,10 @@ const failureTrailer = "Failure"
 type failure struct {
 	models.Error `json:",embed"`
 
-	Identical bool   `json:"identical,omitzero"`  // of a taken id: whether the plants are
-	Unknown   bool   `json:"unknown,omitzero"`    // whether it is [storage.ErrUnknown]
-	Corrupt   bool   `json:"corrupt,omitzero"`    // whether it is [storage.ErrCorrupt]
-	CorruptID *int64 `json:"corrupt_id,omitzero"` // of a [storage.CorruptError]
+	Stored    *models.Plant `json:"stored,omitzero"`     // of a taken id: the plant that has it
+	Unknown   bool          `json:"unknown,omitzero"`    // whether it is [storage.ErrUnknown]
+	Corrupt   bool          `json:"corrupt,omitzero"`    // whether it is [storage.ErrCorrupt]
+	CorruptID *int64        `json:"corrupt_id,omitzero"` // of a [storage.CorruptError]
 }
 
 // codes returns the errors that commands match by their code. The first match applies.
@@ -67,11 +65,14 @@ func failureOf(ctx context.Context, err error) *failure {
 	f := &failure{
 		Error: *models.NewError(models.CodeInternal, strings.ToValidUTF8(err.Error(), "")), Unknown: errors.Is(err, storage.ErrUnknown), Corrupt: errors.Is(err, storage.ErrCorrupt),
 	}
+	if own, ok := errors.AsType[*models.Error](err); ok {
+		f.Error = *own
+	}
 	if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
 		f.CorruptID = &corrupt.ID
 	}
 	if exists, ok := errors.AsType[*storage.ExistsError](err); ok {
-		f.Code, f.Identical = models.CodeConflict, exists.Identical
+		f.Code, f.Stored = models.CodeConflict, &exists.Stored
 	}
 	for _, c := range codes() {
 		if errors.Is(err, c.err) {
@@ -82,14 +83,14 @@ func failureOf(ctx context.Context, err error) *failure {
 	return f
 }
 
-// err decodes the error: nil for a line that is not a failure.
+// err decodes the error: nil for a line that is not a failure. An [storage.ExistsError] lacks Identical.
 func (f *failure) err() error {
 	remote := &remoteError{message: f.Message}
 	switch {
 	case f.Code == 0:
 		return nil
-	case f.Code == models.CodeConflict:
-		return &storage.ExistsError{Identical: f.Identical}
+	case f.Code == models.CodeConflict && f.Stored != nil:
+		return &storage.ExistsError{Stored: *f.Stored}
 	case f.Unknown:
 		remote.kind = storage.ErrUnknown
 	case f.Corrupt:

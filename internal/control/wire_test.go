@@ -24,11 +24,11 @@ func TestWireForm(t *testing.T) {
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	for _, test := range []struct{ request, body, want string }{
-		{"GET /info", "", `{"admin_url":"http://127.0.0.1:1"}`},
+		{"GET /info", "", `{"base_url":"http://127.0.0.1:1"}`},
 		{
 			"POST /plants", `{"id":2,"name":"b","tag":""}` + "\n\n" + `{"id":1,"name":"a"}` + "\n" + `{"id":1,"name":"b"}` + "\n" + `{"id":3}`,
-			"{}\n" + `{"error":409,"message":"the id is taken by an identical plant","identical":true}` + "\n" +
-				`{"error":409,"message":"the id is taken by a different plant"}` + "\n" +
+			"{}\n" + `{"error":409,"message":"the id is taken by an identical plant","stored":{"name":"a"}}` + "\n" +
+				`{"error":409,"message":"the id is taken by a different plant","stored":{"name":"a"}}` + "\n" +
 				`{"error":422,"message":"the server refuses the plant: name: is required"}`,
 		},
 		{"GET /plants?from=1", "", `{"id":1,"name":"a"}` + "\n" + `{"id":2,"name":"b","tag":""}`},

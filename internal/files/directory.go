@@ -72,7 +72,7 @@ func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	d, err := os.Open(dir) //nolint:gosec // next to a file that the user names
+	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}

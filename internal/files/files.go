@@ -73,7 +73,7 @@ func CreateOutput(path string, force bool, write func(*os.File) error) error {
 		if err := link(tmp, path); err == nil || errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm) //nolint:gosec // the user names it
+		reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func place(path string, write func(*os.File) error, publish func(tmp string) err
 	suffix, release := hold(filepath.Dir(path))
 	defer release()
 	tmp := dir + "." + name + "-" + rand.Text() + suffix
-	file, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm) //nolint:gosec // next to path
+	file, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return pathError("create", path, err)
 	}

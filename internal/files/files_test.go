@@ -145,7 +145,7 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "secret")
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrash$") //nolint:gosec // this test itself
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrash$")
 	child.Env = append(os.Environ(), crashEnv+"="+path)
 	if out, err := child.CombinedOutput(); err == nil || child.ProcessState.Exited() && runtime.GOOS != "windows" {
 		t.Fatalf("the child was not killed: %v\n%s", err, out)

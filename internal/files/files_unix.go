@@ -34,7 +34,7 @@ func restrict(fd uintptr, mode fs.FileMode) { _ = syscall.Fchmod(int(fd), uint32
 // the suffix for temporary files. If no other process holds the lock, it sweeps dir first: the
 // processes that created the files with [sweptSuffix] have ended.
 func hold(dir string) (suffix string, release func()) {
-	d, err := os.Open(dir) //nolint:gosec // next to a file that the user names
+	d, err := os.Open(dir)
 	if err != nil {
 		return otherSuffix, func() {}
 	}

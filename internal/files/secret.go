@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 )
 
@@ -30,96 +29,72 @@ const (
 	othersWrite fs.FileMode = 0o002
 )
 
-// An Exposure is a file with a secret that other users can read.
-type Exposure struct {
-	Path string
-	Mode fs.FileMode
-}
-
-// String describes the exposure and its remedy.
-func (e Exposure) String() string {
-	return fmt.Sprintf("%s holds a secret and can be read by other users (mode %#o): chmod 0600, or 0640 and owned by root",
-		e.Path, e.Mode.Perm())
-}
-
-// A Report is called for each exposed file that is read. It may be nil.
-type Report func(Exposure)
-
-// Once returns a Report that reports each exposure once, even if the file is read again.
-// It is safe for concurrent use.
-func Once(report Report) Report {
-	var reported sync.Map
-	return func(e Exposure) {
-		if _, again := reported.LoadOrStore(e, true); !again {
-			report(e)
-		}
-	}
-}
-
 // ReadSecret returns the contents of a file with a secret or a private key, without a byte order
 // mark. The file must be regular, or a pipe of the shell such as /dev/stdin, and have at most
 // 64 KiB. ReadSecret fails if the file belongs to neither root nor the user of this process, or if
-// its group or others may write to it. A file that others can read is passed to report. Symbolic
-// links are followed, as Kubernetes mounts secrets through them: the open file is checked.
+// its group or others may write to it. Symbolic links are followed, as Kubernetes mounts secrets
+// through them: the open file is checked.
 //
 // The error of a missing file does not have its name, which may be a secret in the place of a name.
-func ReadSecret(path string, report Report) ([]byte, error) {
-	return readNamed(path, maxSecret, groupWrites|othersWrite, report)
+func ReadSecret(path string) ([]byte, error) {
+	return readNamed(path, maxSecret, groupWrites|othersWrite)
 }
 
 // ReadPublic is [ReadSecret] for public keys, of at most 1 MiB. Anyone who can change them could
 // sign tokens. Others may read them, and the group of this process may write to them, as is the
 // default on systems with a group for each user.
-func ReadPublic(path string) ([]byte, error) { return readNamed(path, maxPublic, othersWrite, nil) }
+func ReadPublic(path string) ([]byte, error) { return readNamed(path, maxPublic, othersWrite) }
 
 // ReadConfig is [ReadSecret] for the file .env, which may contain secrets. The group of this process
 // may write to it. A symbolic link must belong to root or the user of this process, too: in a
 // directory such as /tmp others must not choose the file.
-func ReadConfig(path string, report Report) ([]byte, error) {
+func ReadConfig(path string) ([]byte, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if err := checkOwner(path, info); err != nil {
 			return nil, err
 		}
 	}
-	file, err := os.OpenFile(path, readFlags, 0) //nolint:gosec // a constant
+	file, err := os.OpenFile(path, readFlags, 0)
 	if err != nil {
 		return nil, err
 	}
-	return read(file, maxSecret, othersWrite, report)
+	return read(file, maxSecret, othersWrite)
 }
 
 // ReadGenerated is [ReadSecret] for a secret that this program has generated. It also fails for a
 // symbolic link, and if others can read the file.
-func ReadGenerated(path string) (contents []byte, err error) {
-	file, err := os.OpenFile(path, readFlags|NoFollow, 0) //nolint:gosec // next to the database
+func ReadGenerated(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, readFlags|NoFollow, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("%s is a symbolic link, by which other users could choose the secret: remove it, or name its target in JWT_SECRET_FILE", path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	contents, readErr := read(file, maxSecret, groupWrites|othersWrite, func(e Exposure) {
-		err = fmt.Errorf("%s: other users can read it (mode %#o): chmod 0600, or, if one may have read it, remove it: then a new one is generated, and previous tokens are refused",
-			path, e.Mode)
-	})
-	if err = errors.Join(readErr, err); err != nil {
+	info, err := file.Stat()
+	contents, readErr := read(file, maxSecret, groupWrites|othersWrite)
+	if err = errors.Join(err, readErr); err != nil {
 		return nil, err
+	}
+	if isExposed(info) {
+		return nil, fmt.Errorf("%s: other users can read it (mode %#o): chmod 0600, or, if one may have read it, remove it: then a new one is generated, and previous tokens are refused",
+			path, info.Mode().Perm())
 	}
 	return contents, nil
 }
 
 // readNamed is read for a file that the operator has named.
-func readNamed(path string, limit int64, writers fs.FileMode, report Report) ([]byte, error) {
-	file, err := os.OpenFile(path, readFlags, 0) //nolint:gosec // see the comment
+func readNamed(path string, limit int64, writers fs.FileMode) ([]byte, error) {
+	file, err := os.OpenFile(path, readFlags, 0)
 	if err != nil {
 		return nil, WithoutSecret(path, err)
 	}
-	return read(file, limit, writers, report)
+	return read(file, limit, writers)
 }
 
 // read returns the contents of an open file, and closes it. No other user may have one of the
 // permissions writers.
-func read(file *os.File, limit int64, writers fs.FileMode, report Report) ([]byte, error) {
+func read(file *os.File, limit int64, writers fs.FileMode) ([]byte, error) {
 	defer func() { _ = file.Close() }() // opened for reading
 	path := file.Name()
 	info, err := file.Stat()
@@ -136,9 +111,6 @@ func read(file *os.File, limit int64, writers fs.FileMode, report Report) ([]byt
 	contents, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err == nil && int64(len(contents)) > limit {
 		err = fmt.Errorf("%s: the file is too long: it has more than %d bytes", path, limit)
-	}
-	if err == nil && report != nil && isExposed(info) {
-		report(Exposure{Path: path, Mode: info.Mode().Perm()})
 	}
 	return bytes.TrimPrefix(contents, []byte(byteOrderMark)), err
 }
@@ -175,7 +147,7 @@ func isExposed(info fs.FileInfo) bool {
 	if uid == 0 && os.Geteuid() != 0 {
 		readers = othersRead
 	}
-	return known && info.Mode().IsRegular() && info.Mode().Perm()&readers != 0
+	return known && info.Mode().Perm()&readers != 0
 }
 
 // isInherited reports whether a path refers to an inherited descriptor, as for <(command)

@@ -154,7 +154,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		sum.Skipped++
 	case isConflict:
 		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a different plant", id))
-	case errors.Is(err, storage.ErrCorrupt):
+	case errors.As(err, new(*storage.CorruptError)):
 		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a corrupt record: stop the server and run plantstore check", id))
 	case errors.Is(err, ErrRefused):
 		b.bad = append(b.bad, badLine(b.lines[i], "%v", err))
@@ -173,7 +173,7 @@ func DryRun(get func(ctx context.Context, id int64) (models.Plant, error)) func(
 			stored, err := get(ctx, record.ID)
 			switch {
 			case err == nil:
-				outcomes[i] = &storage.ExistsError{Identical: stored.Equal(record.Plant)}
+				outcomes[i] = &storage.ExistsError{Stored: stored, Identical: stored.Equal(record.Plant)}
 			case !errors.Is(err, storage.ErrNotFound):
 				outcomes[i] = err
 			}

@@ -33,7 +33,7 @@ func TestImport(t *testing.T) {
 		case 2:
 			return &storage.ExistsError{}
 		case 3:
-			return fmt.Errorf("%w: bad bits", storage.ErrCorrupt)
+			return &storage.CorruptError{ID: id, Err: storage.ErrCorrupt}
 		}
 		return nil
 	}

@@ -86,7 +86,7 @@ func TestSlotsAreReleased(t *testing.T) {
 		_ = c.Close()
 		s.waitForSlot(t)
 		c = s.dial(t).send(text)
-		_ = c.Conn.(*net.TCPConn).SetLinger(0) //nolint:forcetypeassert // see dial
+		_ = c.Conn.(*net.TCPConn).SetLinger(0)
 		_ = c.Close()
 		s.waitForSlot(t)
 	}

@@ -171,7 +171,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		fail(models.CodeBadRequest)
 	default:
-		_, _ = io.WriteString(w, r.Method+" "+r.URL.Path+" "+string(content)) //nolint:gosec // no browser reads it
+		_, _ = io.WriteString(w, r.Method+" "+r.URL.Path+" "+string(content))
 	}
 }
 
@@ -208,7 +208,7 @@ func (c *client) send(text string) *client {
 // closeHalf ends the input of the server.
 func (c *client) closeHalf() *client {
 	c.t.Helper()
-	if err := c.Conn.(*net.TCPConn).CloseWrite(); err != nil { //nolint:forcetypeassert // see dial
+	if err := c.Conn.(*net.TCPConn).CloseWrite(); err != nil {
 		c.t.Fatal(err)
 	}
 	return c

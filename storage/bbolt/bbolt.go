@@ -37,11 +37,13 @@ type Engine struct {
 	logger   *slog.Logger
 	writable bool
 	failStop *storage.FailStop
+	running  atomic.Int64 // transactions; after a fault one of them may never end
 
 	// The following is used in a store that is open for writing.
 
 	opened fs.FileInfo  // of file
 	size   atomic.Int64 // of file, at least
+	lacks  int64        // bytes by which the file must grow before an empty batch succeeds; belongs to the commit under way
 }
 
 var (

@@ -25,13 +25,9 @@ func check(t *testing.T, path string) storage.Report {
 	if corrupt := new(CorruptStoreError); errors.As(err, &corrupt) {
 		return corrupt.Report
 	}
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
+	noError(t, err)
 	report, err := s.Check(t.Context())
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatalf("Check: %v", err)
-	}
+	noError(t, errors.Join(err, s.Close()))
 	return report
 }
 
@@ -41,14 +37,12 @@ type pageMap struct {
 	root, plants, leaf, list, end uint64 // pages: of the buckets, of the plants, the first leaf of these, of the free list
 }
 
-func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] } //nolint:gosec // a small number
+func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] }
 
 func newPageMap(t *testing.T, path string) *pageMap {
 	t.Helper()
 	db, err := bolt.Open(path, filePerm, &bolt.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	m := &pageMap{file: snapshot(t, path)}
 	newest, _ := newestMeta(strings.NewReader(string(m.file)))
 	m.root, m.list, m.end = newest.Root, newest.Freelist, newest.Pages
@@ -56,9 +50,7 @@ func newPageMap(t *testing.T, path string) *pageMap {
 		m.plants = uint64(tx.Bucket([]byte(plantsBucket)).Root())
 		return nil
 	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, db.Close()))
 	m.leaf = binary.NativeEndian.Uint64(m.page(m.plants)[pageHeader+branchChild:])
 	return m
 }
@@ -69,9 +61,7 @@ func corruptFile(t *testing.T, original string, corrupt func(*pageMap)) (path st
 	m := newPageMap(t, original)
 	corrupt(m)
 	path = newPath(t)
-	if err := os.WriteFile(path, m.file, filePerm); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, m.file, filePerm))
 	return path
 }
 
@@ -168,9 +158,7 @@ func TestCheckWordsPanicsAsFindings(t *testing.T) {
 func TestCheckEndsWithContext(t *testing.T) {
 	t.Parallel()
 	s, err := openStore(storage.Options{ReadOnly: true}, newBigFile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = s.Check(ctx)
@@ -186,9 +174,7 @@ func TestOpenCorruptRoot(t *testing.T) {
 	m := newPageMap(t, path)
 	for _, flags := range []byte{0, leafFlag} {
 		m.page(m.root)[pageFlags] = flags
-		if err := os.WriteFile(path, m.file, filePerm); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, m.file, filePerm))
 		if flags == leafFlag {
 			mustOpen(t, path)
 		} else if _, err := openStore(storage.Options{}, path); err == nil || !strings.Contains(err.Error(), "is corrupt") {
@@ -208,13 +194,9 @@ func TestCheckSeesHiddenRecords(t *testing.T) {
 		for i := range batch {
 			batch[i] = storage.Item{Record: storage.Record{ID: start*batchPlants + int64(i)}}
 		}
-		if err := e.Commit(batch); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, e.Commit(batch))
 	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, e.Close())
 	order := binary.NativeEndian
 	hide := corruptFile(t, path, func(m *pageMap) {
 		if flags := order.Uint16(m.page(m.leaf)[pageFlags:]); flags != branchFlag {
@@ -294,7 +276,7 @@ func TestCheckEndsWithinBounds(t *testing.T) {
 			order.PutUint32(page[pageOverflow:], more)
 		}, pages, "a key that is not an id"},
 		"a list of free pages over all of the file": {func(m *pageMap) {
-			id := uint64(len(m.file) / os.Getpagesize()) //nolint:gosec // a small number
+			id := uint64(len(m.file) / os.Getpagesize())
 			m.setMeta(func(fields *meta) { fields.Pages, fields.Freelist = pages, id })
 			list := make([]byte, pageHeader+8)
 			order.PutUint64(list, id)
@@ -305,7 +287,7 @@ func TestCheckEndsWithinBounds(t *testing.T) {
 			m.file = append(m.file, list...)
 		}, pages, "not the list of free pages"},
 		"branches below each other": {func(m *pageMap) {
-			size := uint64(os.Getpagesize()) //nolint:gosec // a small number
+			size := uint64(os.Getpagesize())
 			first := uint64(len(m.file)) / size
 			for id := first; id < first+depth; id++ {
 				page := make([]byte, size)
@@ -323,9 +305,7 @@ func TestCheckEndsWithinBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := corruptFile(t, original, test.corrupt)
 			if test.pages > 0 {
-				if err := os.Truncate(path, int64(test.pages*os.Getpagesize())); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.Truncate(path, int64(test.pages*os.Getpagesize())))
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -396,9 +376,7 @@ func TestCheckOfHungDisk(t *testing.T) {
 		patience time.Duration
 	}{errStalled: {t.Context(), time.Millisecond}, context.Canceled: {interrupted, time.Hour}} {
 		s, err := openStore(storage.Options{ReadOnly: true}, newFile(t, 3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if _, err := s.checkFile(test.ctx, disk, test.patience); !errors.Is(err, want) || s.Close() != nil {
 			t.Errorf("Check: %v, want: %v", err, want)
 		}

@@ -2,16 +2,29 @@ package bbolt
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
 )
 
-// Commit implements [storage.Engine].
+// Commit implements [storage.Engine]. An empty batch needs the space that the last refused create
+// lacked, and after the opening minGrowth beyond the pages in use.
 func (e *Engine) Commit(batch []storage.Item) error {
+	if len(batch) == 0 {
+		if err := e.reserve(); err != nil {
+			return err
+		}
+	}
+	return e.store(batch)
+}
+
+// store is Commit without reserving space for an empty batch.
+func (e *Engine) store(batch []storage.Item) error {
 	return e.update(func(tx *bolt.Tx) error { return insert(tx.Bucket([]byte(plantsBucket)), batch) })
 }
 
@@ -21,7 +34,8 @@ func (e *Engine) Reset(records []storage.Record) error {
 	for i, record := range records {
 		batch[i].Record = record
 	}
-	return e.update(func(tx *bolt.Tx) error {
+	var invalid error // of the first plant that cannot be stored
+	err := e.update(func(tx *bolt.Tx) error {
 		if err := tx.DeleteBucket([]byte(plantsBucket)); err != nil {
 			return err
 		}
@@ -29,8 +43,14 @@ func (e *Engine) Reset(records []storage.Record) error {
 		if err != nil {
 			return err
 		}
-		return insert(plants, batch)
+		err = insert(plants, batch)
+		if i := slices.IndexFunc(batch, func(i storage.Item) bool { return i.Err != nil }); i >= 0 {
+			invalid = fmt.Errorf("id %d: %w", batch[i].ID, batch[i].Err)
+			return errUnchanged
+		}
+		return err
 	})
+	return cmp.Or(err, invalid)
 }
 
 const (

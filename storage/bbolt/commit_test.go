@@ -39,9 +39,7 @@ func TestBatchIsOneTransaction(t *testing.T) {
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
 	batch := batchOf(-1, 0, 1, 2, 3)
-	if err := s.Commit(batch); err != nil {
-		t.Fatalf("commit: %v", err)
-	}
+	noError(t, s.Commit(batch))
 	for _, item := range batch {
 		taken := 0 <= item.ID && item.ID <= 2
 		if (item.Existing != nil) != taken || item.Err != nil {
@@ -59,9 +57,7 @@ func TestNoNewPlantsNoWrite(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
-	if err := s.Commit(batchOf(0, 1, 2)); err != nil {
-		t.Fatalf("commit: %v", err)
-	}
+	noError(t, s.Commit(batchOf(0, 1, 2)))
 	if after := lastTxid(t, s); after != before {
 		t.Errorf("the batch took %d transactions, want none", after-before)
 	}
@@ -76,14 +72,12 @@ func TestEmptyBatchWrites(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
-	if err := s.Commit(nil); err != nil {
-		t.Fatalf("commit: %v", err)
-	}
+	noError(t, s.Commit(nil))
 	if after := lastTxid(t, s); after != before+1 {
 		t.Errorf("the batch took %d transactions, want 1", after-before)
 	}
-	if n := s.plants.Load(); n != 3 {
-		t.Errorf("%d plants after it, want 3", n)
+	if n, err := s.Count(t.Context()); n != 3 || err != nil {
+		t.Errorf("%d plants after it, %v, want 3", n, err)
 	}
 	if err := s.Commit(batchOf(3)); err != nil {
 		t.Errorf("the next commit: %v", err)
@@ -96,9 +90,7 @@ func TestOneBadItem(t *testing.T) {
 	s := mustOpen(t, newPath(t))
 	batch := batchOf(1, 2, 3)
 	batch[1].Plant.Name = "\xff"
-	if err := s.Commit(batch); err != nil {
-		t.Fatalf("commit: %v", err)
-	}
+	noError(t, s.Commit(batch))
 	for _, item := range batch {
 		_, err := s.Get(t.Context(), item.ID)
 		if bad := item.ID == 2; (item.Err != nil) != bad || (err != nil) != bad {
@@ -116,9 +108,7 @@ func TestPagesAreFilled(t *testing.T) {
 		for id := range int64(500) {
 			ids = append(ids, start+id)
 		}
-		if err := s.Commit(batchOf(ids...)); err != nil {
-			t.Fatalf("commit: %v", err)
-		}
+		noError(t, s.Commit(batchOf(ids...)))
 	}
 	err := s.db.View(func(tx *bolt.Tx) error {
 		stats := tx.Bucket([]byte(plantsBucket)).Stats()
@@ -127,9 +117,7 @@ func TestPagesAreFilled(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // errNoSpace is the error of a write when the file system is full.
@@ -165,8 +153,8 @@ func TestClassify(t *testing.T) {
 			if !errors.Is(err, test.want) || errors.Is(err, storage.ErrUnknown) != errors.Is(test.want, storage.ErrUnknown) {
 				t.Errorf("classify: %v, want: %v", err, test.want)
 			}
-			if _, fatal := errors.AsType[*storage.FatalError](err); fatal != test.stopped {
-				t.Errorf("classify: %#v, want it to stop the store: %t", err, test.stopped)
+			if stopped := s.Fault() != nil; stopped != test.stopped {
+				t.Errorf("stopped: %t, want %t", stopped, test.stopped)
 			}
 		})
 	}
@@ -178,23 +166,17 @@ func TestMetaPages(t *testing.T) {
 	for _, pageSize := range []int{1024, 4096, 65536} {
 		path := newPath(t)
 		db, err := bolt.Open(path, filePerm, &bolt.Options{PageSize: pageSize})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		before := snapshot(t, path)
 		for i := range 4 {
 			err := db.Update(func(tx *bolt.Tx) error {
 				_, err := tx.CreateBucket(fmt.Append(nil, i))
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			wantMeta(t, db, path, int64(pageSize))
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, db.Close())
 		// A newer meta page at a position where none belongs is data.
 		copy(before[2*pageSize:], snapshot(t, path)[:pageSize])
 		if m, found := newestMeta(bytes.NewReader(before)); !found || m.Txid != 1 {
@@ -236,14 +218,12 @@ func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
 	got, found := newestMeta(bytes.NewReader(snapshot(t, path)))
 	err := db.View(func(tx *bolt.Tx) error {
 		want := got
-		want.PageSize, want.Pages, want.Txid = uint32(pageSize), uint64(tx.Size()/pageSize), uint64(tx.ID()) //nolint:gosec // never negative
+		want.PageSize, want.Pages, want.Txid = uint32(pageSize), uint64(tx.Size()/pageSize), uint64(tx.ID())
 		want.Root = uint64(tx.Cursor().Bucket().Root())
-		if page, err := tx.Page(int(got.Freelist)); err != nil || page == nil || page.Type != "freelist" || !found || got != want { //nolint:gosec // a small number
+		if page, err := tx.Page(int(got.Freelist)); err != nil || page == nil || page.Type != "freelist" || !found || got != want {
 			t.Errorf("newestMeta = %+v, %v, want %+v, and a page of free ones: %+v, %v", got, found, want, page, err)
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }

@@ -2,22 +2,84 @@ package bbolt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"strings"
 	"testing"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
+
+// TestCorruptPages checks that reads of a corrupt page fail, and that a write that meets one stores
+// nothing and stops the store, which can be closed, and opened again for reading.
+func TestCorruptPages(t *testing.T) {
+	t.Parallel()
+	original := newBigFile(t)
+	for name, corrupt := range map[string]func(page []byte){
+		"another page":    func(page []byte) { copy(page, garbage(pageHeader)) },
+		"long keys":       func(page []byte) { copy(page[pageHeader+leafPos:], garbage(elementLen-leafPos)) },
+		"too many plants": func(page []byte) { copy(page[pageCount:], garbage(2)) },
+	} {
+		for what, write := range map[string]func(s *testStore) error{
+			"create": func(s *testStore) error { return s.Create(t.Context(), -1, models.Plant{}) },
+			"import": func(s *testStore) error {
+				return errors.Join(s.CreateAll(t.Context(), []storage.Record{{ID: -1}, {ID: bigFile}})...)
+			},
+			"reset": func(s *testStore) error { return s.Reset(t.Context(), nil) },
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				t.Parallel()
+				path := corruptFile(t, original, func(m *pageMap) {
+					for i := range 3 { // from the first on: the empty batch at the start meets none
+						corrupt(m.page(binary.NativeEndian.Uint64(m.page(m.plants)[pageHeader+i*elementLen+branchChild:])))
+					}
+				})
+				testCorruptPages(t, path, write)
+			})
+		}
+	}
+}
+
+func testCorruptPages(t *testing.T, path string, write func(s *testStore) error) {
+	t.Helper()
+	s := mustOpen(t, path)
+	before := snapshot(t, path)
+	if _, err := s.Get(t.Context(), 0); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Get: %v, want: %v", err, storage.ErrCorrupt)
+	}
+	if err := s.Ready(); err != nil {
+		t.Errorf("Ready, after a read: %v", err)
+	}
+	if err := write(s); !errors.Is(err, storage.ErrCorrupt) || errors.Is(err, storage.ErrUnknown) {
+		t.Errorf("write: %v, want only: %v", err, storage.ErrCorrupt)
+	}
+	<-s.Stopped()
+	if err := s.Fault(); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Fault: %v, want: %v", err, storage.ErrCorrupt)
+	}
+	if err := s.Create(t.Context(), -2, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("a later create: %v, want only: %v", err, storage.ErrUnavailable)
+	}
+	noError(t, s.Close())
+	if !bytes.Equal(before, snapshot(t, path)) {
+		t.Error("the file has been changed")
+	}
+	s, err := openStore(storage.Options{ReadOnly: true}, path)
+	noError(t, err)
+	if n, err := s.Count(t.Context()); n != bigFile || err != nil {
+		t.Errorf("Count = %d, %v, want %d", n, err, bigFile)
+	}
+	noError(t, s.Close())
+}
 
 // TestListRefusesWrongOrder checks that a list ends at a key that does not follow the previous
 // one: otherwise reading could restart at the same key forever.
 func TestListRefusesWrongOrder(t *testing.T) {
 	t.Parallel()
 	s, err := openStore(storage.Options{ReadOnly: true}, corruptFile(t, newBigFile(t), repeatRecord))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = s.Close() }()
 	n := 0
 	for _, listErr := range s.List(t.Context(), 0) {
@@ -34,9 +96,7 @@ func TestCorruptInlineBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
 	intact, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	keys := bytes.Index(intact, []byte("id")) // after the elements, of id and of schema
 	for at := -2 * elementLen; at < 0; at++ {
 		if at&(elementLen-1) < leafPos {
@@ -48,9 +108,7 @@ func TestCorruptInlineBucket(t *testing.T) {
 				file[i+2*elementLen+at] ^= 0x41
 			}
 		}
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, file, 0o600))
 		s, err := openStore(storage.Options{}, path)
 		if err == nil {
 			_ = s.Close()

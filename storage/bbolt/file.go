@@ -48,7 +48,7 @@ func explain(path string, err error) error {
 		return errors.New(line)
 	}
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return fmt.Errorf("database %s is %w: stop that process, or name another file", path, storage.ErrLocked)
+		return fmt.Errorf("database %s is %w: try again when that has ended, or name another file", path, storage.ErrLocked)
 	}
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
 		err = failure.Err
@@ -58,7 +58,7 @@ func explain(path string, err error) error {
 
 // openExisting is [os.OpenFile] for a regular file, which it never creates.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	info, err := os.Stat(name) //nolint:gosec // the operator names the database; opening a pipe would wait for its other end
+	info, err := os.Stat(name) // opening a pipe would wait for its other end
 	switch {
 	case err != nil:
 		return nil, err
@@ -105,8 +105,8 @@ func editFile(file *os.File, edit func(tx *bolt.Tx) error) error {
 // to the open file would be lost.
 func (e *Engine) verifyFile() error {
 	const gone = "the database file was removed or replaced while it was open"
-	least := e.size.Load()        // before the stat: the file may grow at any time
-	there, err := os.Stat(e.path) //nolint:gosec // the operator names the database
+	least := e.size.Load() // before the stat: the file may grow at any time
+	there, err := os.Stat(e.path)
 	switch {
 	case err != nil:
 		return fmt.Errorf(gone+": %w", err)

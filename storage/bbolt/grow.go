@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -20,6 +21,9 @@ func (e *Engine) limitSize() error {
 	e.db.AllocSize = 0 // MaxSize includes it
 	return e.db.View(func(tx *bolt.Tx) error {
 		e.setAllocated(tx.Size())
+		if e.size.Load()-tx.Size() <= minGrowth {
+			e.lacks = minGrowth
+		}
 		return nil
 	})
 }
@@ -28,24 +32,52 @@ func (e *Engine) limitSize() error {
 // unused.
 func (e *Engine) setAllocated(size int64) { e.db.MaxSize = int(size + e.pageSize) }
 
-// minGrowth is the minimum of bytes by which the file grows, unless the disk has less.
-const minGrowth = 64 << 10
+const (
+	// minGrowth is the minimum of bytes by which the file grows, unless the disk has less.
+	minGrowth = 64 << 10
+	// maxReserve bounds lacks: a batch of CreateAll may need much more than a create.
+	maxReserve = 1 << 20
+)
 
-// grow appends zeros to the part of the file that bbolt may use, least bytes if there is space,
+// allocated returns how many bytes of the file bbolt may use.
+func (e *Engine) allocated() int64 { return int64(e.db.MaxSize) - e.pageSize }
+
+// grow lets bbolt use more of the file, at least so many bytes if there is space.
+func (e *Engine) grow(least int64) error {
+	step := min(e.allocated(), 16<<20) // as much again
+	if free := freeSpace(e.file); free >= 0 {
+		step = min(step, free/8) // others may need it, too
+	}
+	err := e.extend(max(least, step))
+	if errors.Is(err, storage.ErrNoSpace) {
+		e.lacks = max(e.lacks, min(least, maxReserve))
+	}
+	return err
+}
+
+// reserve grows the file by what it lacks, in steps if the disk has less. On Windows bbolt grows it.
+func (e *Engine) reserve() error {
+	for e.lacks > 0 && e.db.MaxSize > 0 {
+		before := e.allocated()
+		if err := e.extend(e.lacks); err != nil {
+			return err
+		}
+		e.lacks -= e.allocated() - before
+	}
+	return nil
+}
+
+// extend appends zeros to the part of the file that bbolt may use, so many bytes if there is space,
 // and syncs them: a commit only overwrites blocks that the disk already has. The truncate after the
 // sync fails if ext4 has lost them, see docs/adr/0005-fail-stop.md.
 //
 // After an error that matches [storage.ErrNoSpace] bbolt may use as much as before.
-func (e *Engine) grow(least int64) error {
+func (e *Engine) extend(step int64) error {
 	if err := e.verifyFile(); err != nil {
 		return e.halt(err)
 	}
-	allocated := int64(e.db.MaxSize) - e.pageSize
-	step := min(allocated, 16<<20) // as much again
-	if free := freeSpace(e.file); free >= 0 {
-		step = min(step, free/8) // others may need it, too
-	}
-	step = (max(least, step) + e.pageSize - 1) / e.pageSize * e.pageSize
+	allocated := e.allocated()
+	step = (step + e.pageSize - 1) / e.pageSize * e.pageSize
 	grown, err := writeZeros(e.file, allocated, step)
 	grown -= grown % e.pageSize
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk

@@ -1,14 +1,9 @@
 package bbolt
 
 import (
-	"math/rand/v2"
-	"strings"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
-
-	"plantstore/models"
-	"plantstore/storage"
 )
 
 // TestGrowDuringSnapshot lets transactions run twice while an older one is being read, one of them
@@ -17,30 +12,17 @@ func TestGrowDuringSnapshot(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	s := mustOpen(t, path)
-	plants, random := map[int64]models.Plant{}, rand.New(rand.NewPCG(3, 4)) //nolint:gosec // no secret
-	createSome(t, s, random, plants, 500)
-	older := len(plants)
-	err := s.db.View(func(tx *bolt.Tx) error {
-		createSome(t, s, random, plants, 500)
-		big := []storage.Record{}
-		for id := range int64(200) {
-			big = append(big, storage.Record{ID: id, Plant: models.Plant{Name: strings.Repeat("x", 20_000)}})
+	createPlants(t, s, 1000, 500, 100)
+	noError(t, s.db.View(func(tx *bolt.Tx) error {
+		for first := int64(2000); first < 2500; first += 50 {
+			createPlants(t, s, first, 50, 100)
 		}
-		for _, err := range s.CreateAll(t.Context(), big) {
-			if err != nil {
-				t.Errorf("CreateAll: %v", err)
-			}
-		}
-		if n := tx.Bucket([]byte(plantsBucket)).Stats().KeyN; n != older {
-			t.Errorf("the older transaction has %d plants, want %d", n, older)
+		createPlants(t, s, 0, 200, 20_000)
+		if n := tx.Bucket([]byte(plantsBucket)).Stats().KeyN; n != 500 {
+			t.Errorf("the older transaction has %d plants, want 500", n)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	wantIntact(t, path, int64(len(plants)+200))
+	}))
+	noError(t, s.Close())
+	wantIntact(t, path, 1200)
 }

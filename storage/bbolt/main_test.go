@@ -2,6 +2,7 @@ package bbolt
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -48,19 +49,13 @@ func child(path string) {
 // startChild starts a child. Closing hold makes it exit.
 func startChild(t *testing.T, path string) (out io.Reader, hold io.Closer) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test itself
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+path)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = stdin.Close()
 		_ = cmd.Wait()
@@ -82,22 +77,40 @@ type testEngine struct{ *Engine }
 
 // openStore opens the store at path.
 func openStore(options storage.Options, path string) (*testStore, error) {
-	e, err := OpenEngine(path, options)
+	e, err := openEngine(path, options)
 	if err != nil {
 		return nil, err
 	}
-	return &testStore{storage.New(e, storage.Limits{}, options), testEngine{e}}, nil
+	return &testStore{storage.New(e, e.failStop, storage.Limits{}, options), testEngine{e}}, nil
 }
 
 // mustOpen opens the store at path and closes it when the test ends.
 func mustOpen(t testing.TB, path string) *testStore {
 	t.Helper()
 	s, err := openStore(storage.Options{}, path)
-	if err != nil {
-		t.Fatalf("Open: %v", err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// createPlants creates n plants with the ids from first on, as one bulk. Their names have at least
+// size bytes.
+func createPlants(t testing.TB, s *testStore, first int64, n, size int) {
+	t.Helper()
+	records := make([]storage.Record, n)
+	for i := range records {
+		id := first + int64(i)
+		records[i] = storage.Record{ID: id, Plant: models.Plant{Name: fmt.Sprintf("%-*d", size, id)}}
+	}
+	noError(t, errors.Join(s.CreateAll(t.Context(), records)...))
 }
 
 // newFile creates a store with n plants, the ids from 0 on, and closes it.
@@ -105,14 +118,8 @@ func newFile(t testing.TB, n int) (path string) {
 	t.Helper()
 	path = newPath(t)
 	s := mustOpen(t, path)
-	for id := range n {
-		if err := s.Create(t.Context(), int64(id), models.Plant{Name: fmt.Sprint(id)}); err != nil {
-			t.Fatalf("Create: %v", err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatalf("Close: %v", err)
-	}
+	createPlants(t, s, 0, n, 0)
+	noError(t, s.Close())
 	return path
 }
 
@@ -120,30 +127,20 @@ func newFile(t testing.TB, n int) (path string) {
 func edit(t testing.TB, path string, change func(tx *bolt.Tx) error) {
 	t.Helper()
 	db, err := bolt.Open(path, filePerm, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Update(change); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, db.Update(change))
+	noError(t, db.Close())
 }
 
 // overwrite writes b into the file at offset.
 func overwrite(t testing.TB, path string, offset int64, b []byte) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := f.WriteAt(b, offset); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.Close())
 }
 
 // wantLine checks that err is one line that begins with the file's name and

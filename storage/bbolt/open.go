@@ -38,7 +38,14 @@ func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return storage.New(e, e.failStop, storage.Limits{}, options), nil
+	store := storage.New(e, e.failStop, storage.Limits{}, options)
+	if cause := store.Fault(); cause != nil { // of its first commit
+		if errors.Is(cause, storage.ErrCorrupt) {
+			cause = corrupt("is corrupt (%v): run plantstore check, then plantstore restore", cause)
+		}
+		return nil, errors.Join(explain(path, cause), store.Close())
+	}
+	return store, nil
 }
 
 // openEngine opens the engine of [OpenFile].
@@ -78,7 +85,7 @@ func ensure(path string) error {
 	if err := files.MkdirAll(dir, dirPerm); err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the database
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		err := files.Create(path, initialise)
 		if !errors.Is(err, fs.ErrExist) { // otherwise another process was faster
 			return err
@@ -155,7 +162,7 @@ func open(path string, options storage.Options) (e *Engine, err error) {
 // of the file. To map more, a commit has to wait for all readers, such as a snapshot. It costs
 // address space only, except on Windows.
 func mappedSize(path string, readOnly bool) int {
-	info, err := os.Stat(path) //nolint:gosec // the operator names the database
+	info, err := os.Stat(path)
 	if err != nil || readOnly || runtime.GOOS == "windows" || strconv.IntSize < 64 {
 		return 0
 	}
@@ -177,19 +184,14 @@ func (e *Engine) start() (err error) {
 
 // Close implements [storage.Engine]. Its last commit stores no plants: if the newest meta page
 // becomes corrupt later, bbolt falls back to the one before, which then has all plants, too.
-func (e *Engine) Close() error {
-	if e.failStop.Cause() != nil {
-		return e.file.Close() // bbolt may hold locks that it will never release; the file stays mapped
+func (e *Engine) Close() (err error) {
+	if e.writable && e.failStop.Cause() == nil {
+		if err = e.store(nil); errors.Is(err, storage.ErrNoSpace) {
+			err = nil
+		}
 	}
-	if !e.writable {
-		return e.db.Close()
-	}
-	err := e.Commit(nil)
-	if errors.Is(err, storage.ErrNoSpace) {
-		err = nil
-	}
-	if e.failStop.Cause() != nil {
-		return errors.Join(err, e.file.Close())
+	if e.failStop.Cause() != nil && e.running.Load() > 0 {
+		return errors.Join(err, e.file.Close()) // bbolt would wait; the file stays mapped, and so locked
 	}
 	return errors.Join(err, e.db.Close())
 }

@@ -24,9 +24,7 @@ func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "my plants", "100%.db")
 	s := mustOpen(t, path)
-	if err := s.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {
-		t.Fatalf("Create: %v", err)
-	}
+	noError(t, s.Create(t.Context(), 1, models.Plant{Name: "a"}))
 	info, err := os.Stat(path)
 	if err != nil || runtime.GOOS != "windows" && info.Mode() != filePerm {
 		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
@@ -54,7 +52,7 @@ func TestOpenRefuses(t *testing.T) {
 		"bbolt without a list of free pages": { // bbolt would write one
 			foreign(&bolt.Options{NoFreelistSync: true}), "is a bbolt database, but not of a plant store",
 		},
-		"newer schema":            {schema("3"), "has schema version 3, and this plantstore supports versions up to 2: upgrade plantstore"},
+		"newer schema":            {schema("2"), "has schema version 2, and this plantstore supports versions up to 1: upgrade plantstore"},
 		"bad schema":              {schema("one"), `schema version is "one"`},
 		"no schema":               {schema(""), `schema version is ""`},
 		"no plants":               {edited(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
@@ -84,18 +82,14 @@ func TestOpenRefuses(t *testing.T) {
 func snapshot(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b
 }
 
 func written(content []byte) func(*testing.T) string {
 	return func(t *testing.T) string {
 		path := newPath(t)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, content, 0o600))
 		return path
 	}
 }
@@ -104,16 +98,12 @@ func foreign(options *bolt.Options) func(*testing.T) string {
 	return func(t *testing.T) string {
 		path := newPath(t)
 		db, err := bolt.Open(path, 0o600, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		err = db.Update(func(tx *bolt.Tx) error {
 			_, err := tx.CreateBucket([]byte("key"))
 			return err
 		})
-		if err := errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(err, db.Close()))
 		return path
 	}
 }
@@ -136,16 +126,12 @@ func cut(size int64) func(*testing.T) string {
 		path := newFile(t, 1)
 		if size < 0 {
 			f, err := os.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			m, _ := newestMeta(f)
 			_ = f.Close()
-			size += int64(m.Pages) * int64(m.PageSize) //nolint:gosec // of a small file
+			size += int64(m.Pages) * int64(m.PageSize)
 		}
-		if err := os.Truncate(path, size); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Truncate(path, size))
 		return path
 	}
 }
@@ -227,9 +213,7 @@ func TestOpenIgnoresWhatACrashLeft(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	left := filepath.Join(filepath.Dir(path), ".plants.db-123.tmp")
-	if err := os.WriteFile(left, garbage(5000), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(left, garbage(5000), 0o600))
 	s := mustOpen(t, path)
 	if err := s.Create(t.Context(), 1, models.Plant{}); err != nil {
 		t.Errorf("Create: %v", err)

@@ -207,7 +207,7 @@ func (c *pageCheck) page(id uint64) (p page, err error) {
 	return p, fmt.Errorf("page %d: %w", id, err)
 }
 
-func (c *pageCheck) offset(id uint64) int64 { return int64(id) * int64(c.meta.PageSize) } //nolint:gosec // within the file
+func (c *pageCheck) offset(id uint64) int64 { return int64(id) * int64(c.meta.PageSize) }
 
 // buckets checks that there are two buckets, in a leaf, and the content of those that are inline,
 // as meta is. Each commit rewrites these without checking them: a wrong length would become

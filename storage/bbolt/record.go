@@ -66,12 +66,12 @@ const (
 func keyOf(id int64) []byte { return appendKey(nil, id) }
 
 func appendKey(b []byte, id int64) []byte {
-	return binary.BigEndian.AppendUint64(b, uint64(id)^signBit) //nolint:gosec // the bits are meant
+	return binary.BigEndian.AppendUint64(b, uint64(id)^signBit)
 }
 
 // idOf returns the id of a key of keyLen bytes.
 func idOf(key []byte) int64 {
-	return int64(binary.BigEndian.Uint64(key) ^ signBit) //nolint:gosec // the bits are meant
+	return int64(binary.BigEndian.Uint64(key) ^ signBit)
 }
 
 // encode returns the value that stores plant under key, in memory behind the key if it has space. It

@@ -6,11 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 
 	"plantstore/models"
@@ -33,9 +31,7 @@ func TestLayout(t *testing.T) {
 	} {
 		key := keyOf(test.id)
 		value, err := encode(keyOf(test.id), test.plant)
-		if err != nil {
-			t.Fatalf("encode: %v", err)
-		}
+		noError(t, err)
 		if got := hex.EncodeToString(key); got != test.key {
 			t.Errorf("key of %d = %s, want %s", test.id, got, test.key)
 		}
@@ -73,9 +69,7 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 	t.Parallel()
 	key, tag := keyOf(42), "succulent"
 	value, err := encode(keyOf(42), models.Plant{Name: "Echeveria", Tag: &tag})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	record := slices.Concat(key, value)
 	for bit := range 8 * len(record) {
 		flipped := bytes.Clone(record)
@@ -104,38 +98,4 @@ func TestDecodeRefusesWhatIsNoPlant(t *testing.T) {
 			t.Errorf("payload %q: decode: %v, want: %v", payload, err, storage.ErrCorrupt)
 		}
 	}
-}
-
-// TestCorruptPage corrupts a page of the tree, so that bbolt panics: reads fail, the first
-// create stops the store, and it can still be closed.
-func TestCorruptPage(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 100)
-	var root int64
-	edit(t, path, func(tx *bolt.Tx) error {
-		root = int64(tx.Bucket([]byte(plantsBucket)).Root()) //nolint:gosec // the number of a page
-		return nil
-	})
-	overwrite(t, path, root*int64(os.Getpagesize()), garbage(16))
-	s := mustOpen(t, path)
-	if _, err := s.Get(t.Context(), 5); !errors.Is(err, storage.ErrCorrupt) {
-		t.Errorf("Get: %v, want: %v", err, storage.ErrCorrupt)
-	}
-	for record, err := range s.List(t.Context(), 0) {
-		if !errors.Is(err, storage.ErrCorrupt) {
-			t.Errorf("List: %v, %v, want: %v", record, err, storage.ErrCorrupt)
-		}
-	}
-	if err := s.Create(t.Context(), 200, models.Plant{}); !errors.Is(err, storage.ErrUnknown) {
-		t.Errorf("Create: %v, want: %v", err, storage.ErrUnknown)
-	}
-	for name, err := range map[string]error{"Ready": s.Ready(), "Create": s.Create(t.Context(), 201, models.Plant{})} {
-		if !errors.Is(err, storage.ErrUnavailable) {
-			t.Errorf("%s: %v, want: %v", name, err, storage.ErrUnavailable)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	mustOpen(t, path) // the lock was released
 }

@@ -18,7 +18,7 @@ func freeSpace(file *os.File) int64 {
 	if unix.Fstatfs(int(file.Fd()), &stat) != nil {
 		return -1
 	}
-	size := uint64(stat.Bsize)                                 //nolint:gosec // a size
+	size := uint64(stat.Bsize)
 	return int64(min(uint64(stat.Bavail)*size, math.MaxInt64)) //nolint:unconvert // not the same type everywhere
 }
 

@@ -19,7 +19,7 @@ func freeSpace(file *os.File) int64 {
 	if err != nil || windows.GetDiskFreeSpaceEx(name, &bytes, nil, nil) != nil {
 		return -1
 	}
-	return int64(min(bytes, math.MaxInt64)) //nolint:gosec // so it fits
+	return int64(min(bytes, math.MaxInt64))
 }
 
 // lock refuses a database that another process has open. It does not prevent others from opening

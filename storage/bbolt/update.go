@@ -27,6 +27,7 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	ended := false
+	e.running.Add(1)
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: a page of %s is corrupt, or cannot be read", storage.ErrCorrupt, e.path)
@@ -34,8 +35,10 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 				"hint", "stop the server, run plantstore check, and restore a backup", "stack", string(debug.Stack()))
 		}
 		if !ended {
-			e.failStop.Stop(err)
+			e.failStop.Stop(e.explainCorrupt(err))
+			return
 		}
+		e.running.Add(-1)
 	}()
 	tx, err := e.db.Begin(writable)
 	if err != nil {
@@ -76,7 +79,7 @@ func (e *Engine) tryUpdate(change func(*bolt.Tx) error) error {
 		if err := change(tx); err != nil {
 			return err
 		}
-		txid = uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+		txid = uint64(tx.ID())
 		return tx.Commit()
 	})
 	switch {
@@ -94,16 +97,23 @@ func (e *Engine) tryUpdate(change func(*bolt.Tx) error) error {
 func (e *Engine) classify(txid uint64, cause error) error {
 	unknown := txid > 0 && e.mayHaveHappened(txid)
 	if !unknown && NoSpace(cause) {
+		e.lacks = max(e.lacks, minGrowth)
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
 	}
-	if errors.Is(cause, storage.ErrCorrupt) {
-		cause = cmp.Or(e.verifyFile(), cause) // a page that cannot be read may have been cut off
-	}
+	cause = e.explainCorrupt(cause)
 	e.failStop.Stop(cause)
 	if unknown {
 		return fmt.Errorf("%w: %w", storage.ErrUnknown, cause)
 	}
 	return fmt.Errorf("commit: %w", cause)
+}
+
+// explainCorrupt returns the cause of err: a page that cannot be read may have been cut off.
+func (e *Engine) explainCorrupt(err error) error {
+	if !e.writable || !errors.Is(err, storage.ErrCorrupt) {
+		return err
+	}
+	return cmp.Or(e.verifyFile(), err)
 }
 
 // mayHaveHappened reports whether a meta page is of transaction txid, or corrupt: bbolt writes the
@@ -112,7 +122,7 @@ func (e *Engine) classify(txid uint64, cause error) error {
 func (e *Engine) mayHaveHappened(txid uint64) bool {
 	var mapped uint64
 	err := e.transaction(false, func(tx *bolt.Tx) error {
-		mapped = uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+		mapped = uint64(tx.ID())
 		return nil
 	})
 	if err != nil || mapped >= txid {

@@ -37,7 +37,7 @@ func testCreateAll(t *testing.T, open Open) {
 	mustCreateAll(t, s, nil)
 	want := slices.Concat([]storage.Record{{ID: math.MinInt64}}, many(10_000), []storage.Record{{ID: math.MaxInt64}})
 	shuffled := slices.Clone(want)
-	rand.New(rand.NewPCG(1, 0)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] }) //nolint:gosec // no secret comes of it
+	rand.New(rand.NewPCG(1, 0)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	mustCreateAll(t, s, shuffled)
 	mustClose(t, s)
 	if diff := cmp.Diff(want, mustList(t, mustOpen(t, open), math.MinInt64)); diff != "" {

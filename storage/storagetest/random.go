@@ -61,7 +61,7 @@ func (m *machine) create(r *rapid.T, id int64, plant models.Plant) {
 		}
 		return
 	}
-	want := &storage.ExistsError{Identical: stored.Equal(plant)}
+	want := &storage.ExistsError{Stored: stored, Identical: stored.Equal(plant)}
 	if diff := gocmp.Diff(error(want), err); diff != "" {
 		r.Fatalf("Create(%d) (-want +got):\n%s", id, diff)
 	}

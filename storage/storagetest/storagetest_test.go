@@ -28,7 +28,7 @@ func TestMemory(t *testing.T) { storagetest.Run(t, fresh) }
 func fresh(testing.TB) storagetest.Open {
 	disk := &disk{plants: map[int64]models.Plant{}}
 	return func() (storagetest.Store, error) {
-		return storage.New(&memory{disk: disk}, storage.Limits{}, storage.Options{}), nil
+		return storage.New(&memory{disk: disk}, nil, storage.Limits{}, storage.Options{}), nil
 	}
 }
 

@@ -46,7 +46,7 @@ func (r *Replay) To(n int) {
 // Image returns possible contents after a power failure at this point. The same seed gives the
 // same image.
 func (r *Replay) Image(survival Survival, seed uint64) Image {
-	random := rand.New(rand.NewPCG(seed, uint64(r.done))) //nolint:gosec // no secret comes of it
+	random := rand.New(rand.NewPCG(seed, uint64(r.done)))
 	p := powerCut{disk: r.disk, random: random, contents: map[uint64][]byte{}}
 	switch survival {
 	case None:

@@ -173,19 +173,6 @@ func (r *raw) Writev(_ <-chan struct{}, in *fuse.WriteIn, data [][]byte) (uint32
 	return in.Size, fuse.OK
 }
 
-// Fallocate extends a file; this file system cannot reserve space otherwise.
-func (r *raw) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
-	defer r.lock()()
-	end := int64(in.Offset + in.Length) //nolint:gosec // the system's is an int64
-	switch {
-	case in.Mode != 0:
-		return fuse.Status(syscall.EOPNOTSUPP)
-	case end <= r.node(in.NodeId).size():
-		return fuse.OK
-	}
-	return r.fs.do(Op{Kind: Truncate, Node: in.NodeId, Offset: end})
-}
-
 // Fsync implements fsync and fdatasync of a file.
 func (r *raw) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	defer r.lock()()

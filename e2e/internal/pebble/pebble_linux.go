@@ -157,7 +157,7 @@ func respondOn(conn net.Conn, ip net.IP) {
 	if err != nil {
 		return
 	}
-	_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(response))), response...)) //nolint:gosec // it is short
+	_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(response))), response...))
 }
 
 // responseTo returns the response to a DNS query: ip as the address of any name, and no other

@@ -22,7 +22,7 @@ type Browsing struct {
 // Browse runs the command in the directory dir until the test ends.
 func Browse(t testing.TB, dir string, args ...string) *Browsing {
 	t.Helper()
-	b := &Browsing{t: t, cmd: Command(t, dir, nil, append([]string{"plants", "browse", "--no-open"}, args...)...)}
+	b := &Browsing{t: t, cmd: Command(t, dir, nil, append([]string{"plants", "browse"}, args...)...)}
 	out, err := b.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

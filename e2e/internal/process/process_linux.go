@@ -28,7 +28,7 @@ var addresses atomic.Uint32 //nolint:gochecknoglobals // all tests of a process 
 // depends on the process id, to this process.
 func Address() string {
 	pid, n := os.Getpid(), addresses.Add(1)
-	return net.IPv4(127, byte(16+pid&0x7f), byte(pid>>7), byte(1+n%250)).String() //nolint:gosec // cut off on purpose
+	return net.IPv4(127, byte(16+pid&0x7f), byte(pid>>7), byte(1+n%250)).String()
 }
 
 // A Process is a program under test.

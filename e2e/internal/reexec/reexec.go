@@ -63,7 +63,7 @@ func (w *Worker) start() error {
 	if w.cmd != nil {
 		return nil
 	}
-	cmd := exec.CommandContext(context.Background(), os.Args[0]) //nolint:gosec // this test itself
+	cmd := exec.CommandContext(context.Background(), os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	w.stderr.Reset()
 	cmd.Stderr = &w.stderr

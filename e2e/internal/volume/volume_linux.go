@@ -123,7 +123,7 @@ func (v *Volume) ShutDown(how uint32) {
 		v.t.Fatal(err)
 	}
 	defer func() { _ = root.Close() }()
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, root.Fd(), goingDown, uintptr(unsafe.Pointer(&how))); errno != 0 { //nolint:gosec // the ioctl reads it
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, root.Fd(), goingDown, uintptr(unsafe.Pointer(&how))); errno != 0 {
 		v.t.Errorf("shut the file system down: %v", errno)
 	}
 }

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/tools"
+)
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	server, other := measurement{Name: "server"}, measurement{Name: "other"}
+	r := results{
+		// In the second round both are disturbed, but the ratio stays.
+		"server": {{creates: 900, longest: 90}, {creates: 90, longest: 120}, {creates: 1000, longest: 80}},
+		"other":  {{creates: 100}, {creates: 10, bad: 1}, {creates: 125}},
+	}
+	for _, tt := range []struct {
+		target target
+		want   string
+	}{
+		{target{"least", creates, bound{limit: 9}, []measurement{server, other}}, "≥ 9.00, 9.00, ok"},
+		{target{"missed", creates, bound{limit: 9.1}, []measurement{server, other}}, "≥ 9.10, 9.00, missed"},
+		{target{"most", longest, bound{limit: 90, most: true, unit: "ms"}, []measurement{server}}, "≤ 90.0 ms, 90.0 ms, ok"},
+		{target{"worst", longest, bound{limit: 100, most: true, worst: true}, []measurement{server}}, "≤ 100.00, 120.00, missed"},
+		{target{"all", bad, bound{most: true, worst: true}, nil}, "≤ 0.00, 1.00, missed"},
+	} {
+		if got := strings.Join([]string{tt.target.Want(), tt.target.Got(r), tt.target.Verdict(r)}, ", "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.target.Name, got, tt.want)
+		}
+	}
+}
+
+// TestDocument checks that each target has a row.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	all := targets()
+	d := document{Rounds: 1, Targets: all, Measurements: measurementsOf(all), Results: results{}}
+	for _, m := range d.Measurements {
+		d.Results[m.Name] = []sample{{creates: 1, p50: 2, p99: 3, longest: 4, lowest: 5, memory: 6, start: 7}}
+	}
+	var text strings.Builder
+	if err := d.write(&text, "document"); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range all {
+		if !strings.Contains(text.String(), "| "+target.Name+" | ") {
+			t.Errorf("no row of the target %s", target.Name)
+		}
+	}
+}
+
+// TestFire checks the figures of a load with a pause of more than two seconds, of which one is
+// complete, and of one without.
+func TestFire(t *testing.T) {
+	t.Parallel()
+	tools.Require(t, "wrk")
+	for _, tt := range []struct {
+		order           string
+		duration, pause time.Duration
+		lowest          float64
+	}{{ascending, 4 * time.Second, 2100 * time.Millisecond, 0}, {scattered, 2 * time.Second, 0, 1}} {
+		t.Run(tt.order, func(t *testing.T) {
+			t.Parallel()
+			var bodies sync.Map
+			var requests, repeated atomic.Int64
+			var all sync.RWMutex // of all handlers
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				if _, loaded := bodies.LoadOrStore(string(body), nil); loaded || r.Header.Get("Authorization") != "Bearer token" {
+					repeated.Add(1)
+				}
+				if requests.Add(1) == 100 {
+					w.WriteHeader(http.StatusBadRequest)
+					all.Lock()
+					time.Sleep(tt.pause)
+					all.Unlock()
+				}
+				all.RLock()
+				defer all.RUnlock()
+			}))
+			defer server.Close()
+			h := &harness{script: "create.lua", token: "token"}
+			s, err := h.fire(t.Context(), measurement{order: tt.order, Clients: 4}, strings.TrimPrefix(server.URL, "http://"), 0, tt.duration)
+			if err != nil || s[lowest] != tt.lowest || s[longest] < float64(tt.pause.Milliseconds()) || s[bad] != 1 || s[creates] == 0 || repeated.Load() > 0 {
+				t.Errorf("%v, %v, %d requests repeated or without the token", s, err, repeated.Load())
+			}
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package crash
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// TestCorruptPages overwrites three pages of a closed database. The server starts. The first create
+// that reads one of them is not stored, and says so; then the server ends with exit code 3, and its
+// last line says what to do.
+func TestCorruptPages(t *testing.T) {
+	t.Parallel()
+	_, file := newDatabase(t)
+	l := newLayout(t, file)
+	leaves := l.headers[1 : len(l.headers)-1] // without the root, and the page that each start writes to
+	for name, mask := range map[string]byte{"zeros": 0, "noise": 0xff} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, corrupt, random := t.TempDir(), slices.Clone(file), newRandom(t)
+			writeDatabase(t, dir, file)
+			plantstore.Run(t, dir, "backup", "--quiet", "backup.db")
+			for _, leaf := range random.Perm(len(leaves))[:3] {
+				page := corrupt[leaves[leaf].start:][:l.pageSize]
+				for i := range page {
+					page[i] = byte(random.Uint32()) & mask //nolint:gosec // any byte will do
+				}
+			}
+			writeDatabase(t, dir, corrupt)
+			s := newSite(t, dir)
+			var a plantstore.Reply
+			for id := range catalogue() {
+				var err error
+				a, err = s.server.TryPost(s.token, fmt.Sprintf(`{"id":%d,"name":"other"}`, id))
+				must(t, err)
+				if a.Code != http.StatusConflict {
+					break
+				}
+			}
+			if a.Code != http.StatusInternalServerError || !strings.HasPrefix(a.Message, "the plant was not stored: the database is corrupt") {
+				t.Errorf("a create that reads a corrupt page: %+v", a)
+			}
+			s.wantEnd(3, "run plantstore check, then plantstore restore")
+			wantCommand(t, dir, 1, databaseFile, "check")
+			plantstore.Run(t, dir, "restore", "--quiet", "--force", "backup.db")
+			s.restart()
+			s.check()
+		})
+	}
+}
+
+// TestCorruptAtStart overwrites a page that the start reads: the server ends with exit code 3.
+func TestCorruptAtStart(t *testing.T) {
+	t.Parallel()
+	dir, file := newDatabase(t)
+	l := newLayout(t, file)
+	for _, header := range []span{{0, 0}, l.headers[0], l.headers[len(l.headers)-1]} { // a meta page, the root, the last leaf
+		corrupt := slices.Clone(file)
+		clear(corrupt[header.start:][:l.pageSize])
+		writeDatabase(t, dir, corrupt)
+		code, stderr := runIn(t, dir, "serve")
+		if code != 3 || !strings.Contains(lastLine(stderr), "restore") || strings.Contains(stderr, `"ready"`) {
+			t.Errorf("page %d is corrupt: exit code %d:\n%s", header.start/l.pageSize, code, stderr)
+		}
+		wantCommand(t, dir, 1, databaseFile, "check")
+	}
+}

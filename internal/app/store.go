@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plantstore/internal/config"
+	"plantstore/internal/control"
+	"plantstore/storage"
+)
+
+// lockedAttempts is how often OpenStore tries to open a database that is locked, for a second each.
+const lockedAttempts = 10
+
+// OpenStore opens the store of a command: that of the server of the database, whose client it
+// returns, or else the database itself, with a nil client. It waits up to ten seconds for a server
+// that is starting, and for another command that has the database open.
+func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (store *storage.Store, server *control.Client, err error) {
+	for range lockedAttempts {
+		server, err = Server(ctx, c.Storage.Path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if server != nil {
+			return storage.New(server, nil, storage.Limits{}, o), server, nil
+		}
+		store, err = OpenDatabase(ctx, c, o)
+		if !errors.Is(err, storage.ErrLocked) || ctx.Err() != nil {
+			break
+		}
+	}
+	return store, nil, err
+}
+
+// OpenDatabase opens the store in this process. The error matches [storage.ErrLocked] if another one
+// has it open.
+func OpenDatabase(ctx context.Context, c *config.Config, o storage.Options) (*storage.Store, error) {
+	store, err := c.Engines.Open(ctx, c.Storage.URL, o)
+	return store, AdviseDatabase(err)
+}
+
+// Server connects to the server of a database. It returns nil if there is none, or the database is
+// empty: an engine over a network serves several processes.
+func Server(ctx context.Context, database string) (*control.Client, error) {
+	if database == "" {
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	client, err := control.Dial(ctx, database)
+	switch {
+	case err == nil:
+		return client, nil
+	case errors.Is(err, control.ErrNoServer):
+		return nil, nil //nolint:nilnil // as above
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("the server on %s is starting, or does not respond: try again when it is ready: %w", database, err)
+}
+
+// AdviseLocked returns err, or, if it is [storage.ErrLocked] because of a server, the advice to
+// stop the server. other is an alternative, such as ", or name another file".
+func AdviseLocked(ctx context.Context, database string, err error, other string) error {
+	if !errors.Is(err, storage.ErrLocked) {
+		return err
+	}
+	server, dialErr := Server(ctx, database)
+	if server == nil && dialErr == nil {
+		return err
+	}
+	if server != nil {
+		_ = server.Close() // it has responded
+	}
+	return serverRuns(database, other)
+}
+
+// serverRuns returns the error of a command that does not work while a server runs.
+func serverRuns(database, other string) error {
+	return fmt.Errorf("a server runs on %s: stop it first%s", database, other)
+}
