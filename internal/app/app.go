@@ -147,7 +147,7 @@ func (a *App) Run(ctx context.Context) error {
 	leaving, cancel := untilStopped(ctx, a.store)
 	defer cancel()
 	a.leaving = leaving
-	a.startControl()
+	a.startControl() //nolint:contextcheck // App.Close ends it
 	serving, cancel := delayed(leaving, a.leave)
 	defer cancel()
 	defer context.AfterFunc(serving, func() { a.logger.Info("shutting down: draining requests") })()
@@ -156,7 +156,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	_, _ = daemon.SdNotify(false, daemon.SdNotifyReady) // best effort: systemd may be absent
 	context.AfterFunc(leaving, func() { _, _ = daemon.SdNotify(false, daemon.SdNotifyStopping) })
-	a.startAdmin()
+	a.startAdmin() //nolint:contextcheck // App.Close ends it
 	return errors.Join(a.server.Serve(serving, a.listeners.clients), faultOf(a.store))
 }
 
