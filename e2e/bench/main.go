@@ -38,7 +38,7 @@ func run(ctx context.Context) (err error) {
 	if len(os.Args) == 3 && os.Args[1] == referenceCommand {
 		return reference.Run(os.Args[2])
 	}
-	module, err := tools.ModuleDir() //nolint:contextcheck // it only runs go env
+	module, err := tools.ModuleDir()
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	h, err := newHarness(dir, filepath.Join(module, "bench", "create.lua")) //nolint:contextcheck // building needs none
+	h, err := newHarness(dir, filepath.Join(module, "bench", "create.lua"))
 	if err != nil {
 		return err
 	}
