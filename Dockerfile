@@ -1,21 +1,24 @@
 # The image contains only the static binary, the licences of its modules, and the data
-# directory. Both base images can be replaced, see docs/operations.md.
+# directory. Both base images can be replaced, see docs/operations.md. With MODULE=cluster
+# the binary is plantstore-cluster, see docs/several-machines.md.
 ARG GO_IMAGE=golang:1.26
 ARG BASE_IMAGE=scratch
 
 # The build runs on the machine's own platform, and compiles for that of the image.
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
 ARG TARGETARCH
+ARG MODULE=.
 ARG GOPROXY
 ARG GOFLAGS
 ENV CGO_ENABLED=0
 WORKDIR /out/data
 WORKDIR /src
 COPY go.mod go.sum ./
-RUN go mod download
+COPY cluster/go.mod cluster/go.sum ./cluster/
+RUN cd $MODULE && go mod download
 COPY . .
-RUN GOARCH=$TARGETARCH go build -tags "$(cat .ci/tags)" -trimpath -ldflags "-s -w" -o /out/plantstore .
-RUN .ci/licences >/out/LICENCES
+RUN GOARCH=$TARGETARCH go build -C $MODULE -tags "$(cat .ci/tags)" -trimpath -ldflags "-s -w" -o /out/plantstore .
+RUN .ci/licences $MODULE >/out/LICENCES
 
 FROM ${BASE_IMAGE}
 COPY --from=build /out/plantstore /out/LICENCES /

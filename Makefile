@@ -4,7 +4,7 @@ MAKEFLAGS += --no-builtin-rules
 # Each Go command uses all processors itself, and the tests come last.
 .NOTPARALLEL:
 
-modules := . e2e
+modules := . cluster e2e cluster/e2e
 # Build tags that leave parts of libraries out of the binary; see docs/dependencies.md.
 tags := $(shell cat .ci/tags)
 platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
@@ -37,6 +37,10 @@ help: ## list the targets
 build: ## build the static binary bin/plantstore
 	CGO_ENABLED=0 go build -tags $(tags) -trimpath -ldflags '-s -w' -o bin/plantstore$(shell go env GOEXE) .
 
+.PHONY: cluster
+cluster: ## build the static binary bin/plantstore-cluster, for several machines
+	CGO_ENABLED=0 go build -C cluster -tags $(tags) -trimpath -ldflags '-s -w' -o ../bin/plantstore-cluster$(shell go env GOEXE) .
+
 .PHONY: quick
 quick: $(gofumpt) ## format, vet and test the packages that differ from the branch main, in some 20 s
 	.ci/quick $(gofumpt)
@@ -47,13 +51,16 @@ check: lint cross tidy test ## lint, build for each platform, and test; CI runs 
 .PHONY: test
 test: tools ## run all tests, those of the packages with the race detector
 	cd e2e && go test -vet=off -p 3 -tags $(tags) -count=1 -timeout 20m ./...
+	cd cluster/e2e && go test -vet=off -tags $(tags) -count=1 -timeout 20m ./...
 	go test -vet=off -race -tags $(tags) ./...
+	cd cluster && go test -vet=off -race -tags $(tags) ./...
 
 .PHONY: torture
 torture: tools ## run the tests of faults in their long form, for three to four hours
 	TORTURE=1 go test -race -tags $(tags) -count=1 -timeout 2h -run '^TestRace$$' -v ./storage/bbolt
-	cd e2e && TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -p 1 -v ./crash ./durability ./engines ./overload \
-		| grep -vE '^ *(=== |--- PASS: .*/)'
+	@for run in "e2e ./crash ./durability ./overload" "cluster/e2e ."; do (set -x; cd $${run%% *}; \
+		TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -p 1 -v $${run#* } | grep -vE '^ *(=== |--- PASS: .*/)'); \
+	done
 
 .PHONY: fuzz
 fuzz: ## fuzz each target for FUZZTIME (10m)
@@ -64,15 +71,15 @@ bench: ## measure the speed and write docs/benchmarks.md; BENCH_ARGS=-help lists
 	cd e2e && go run -tags $(tags) ./bench $(BENCH_ARGS)
 
 .PHONY: lint
-lint: $(golangci_lint) $(gofumpt) ## check the format of both modules, vet and lint them
+lint: $(golangci_lint) $(gofumpt) ## check the format of all modules, vet and lint them
 	@unformatted=$$($(gofumpt) -l .); test -z "$$unformatted" || { echo "not formatted by gofumpt: $$unformatted" >&2; exit 1; }
 	@for module in $(modules); do (set -x; cd $$module; $(golangci_lint) run --build-tags $(tags) ./...); done
 
 .PHONY: cross
 cross: ## build for each platform
-	@for platform in $(platforms); do \
-		(set -x; CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -tags $(tags) -trimpath -o /dev/null .); \
-	done
+	@for platform in $(platforms); do for module in . cluster; do \
+		(set -x; CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -C $$module -tags $(tags) -trimpath -o /dev/null .); \
+	done; done
 
 .PHONY: vuln
 vuln: ## check the linked code for known vulnerabilities, if their database is reachable
@@ -80,7 +87,7 @@ vuln: ## check the linked code for known vulnerabilities, if their database is r
 
 .PHONY: tidy
 tidy: ## check that go.mod and go.sum of all modules are tidy
-	@for module in $(modules) e2e/etcd e2e/pebble; do (set -x; cd $$module; go mod tidy -diff); done
+	@for module in $(modules) cluster/e2e/etcd e2e/pebble; do (set -x; cd $$module; go mod tidy -diff); done
 
 .PHONY: generate
 generate: ## rewrite the golden files and the generated documents
@@ -99,6 +106,10 @@ update-docs-ui: ## download the script of the docs page, in SCALAR_VERSION
 image: ## build the container image with buildah; IMAGE_ARGS adds arguments
 	buildah build --format=docker --tag=plantstore $(IMAGE_ARGS) .
 
+.PHONY: cluster-image
+cluster-image: ## build the container image of plantstore-cluster, likewise
+	buildah build --format=docker --tag=plantstore-cluster --build-arg=MODULE=cluster $(IMAGE_ARGS) .
+
 .PHONY: completions
 completions: ## write the completions for shells into bin/completions
 	mkdir -p bin/completions
@@ -107,9 +118,10 @@ completions: ## write the completions for shells into bin/completions
 	go run -tags $(tags) . completion fish >bin/completions/plantstore.fish
 
 .PHONY: licences
-licences: ## write the licences of all linked modules into bin/LICENCES
-	mkdir -p bin
-	.ci/licences >bin/LICENCES
+licences: ## write the licences of all linked modules into bin/LICENCES and bin/cluster/LICENCES
+	mkdir -p bin/cluster
+	.ci/licences . >bin/LICENCES
+	.ci/licences cluster >bin/cluster/LICENCES
 
 .PHONY: release-check
 release-check: $(goreleaser) $(syft) ## build the files of a release in dist, without a tag

@@ -7,15 +7,19 @@ import (
 	"os"
 
 	"plantstore/internal/cli"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 func main() {
 	os.Exit(cli.Main(context.Background(), cli.Process{
+		Name:    "plantstore",
 		Args:    os.Args,
 		Environ: os.Environ(),
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
 		Version: cli.ReadVersion(),
+		Engines: storage.Engines{"bbolt": bbolt.Open},
 	}))
 }

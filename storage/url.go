@@ -15,8 +15,8 @@ import (
 	"plantstore/models"
 )
 
-// defaultScheme is the scheme of a location that is a plain path.
-const defaultScheme = "bbolt"
+// DefaultScheme is the scheme of a location that is a plain path.
+const DefaultScheme = "bbolt"
 
 // ErrURL is the error of a storage URL that this program cannot open.
 var ErrURL = errors.New("storage URL")
@@ -35,15 +35,15 @@ type Location struct {
 }
 
 // ParseURL parses a storage URL. A plain path, also one with a drive letter, means the
-// engine of [defaultScheme]. A path that looks like a URL or a connection string of a
+// engine of [DefaultScheme]. A path that looks like a URL or a connection string of a
 // database must be written with that scheme. Errors do not repeat a possible password.
 func ParseURL(rawURL string) (Location, error) {
-	loc := Location{Scheme: defaultScheme, Path: rawURL, URL: rawURL}
+	loc := Location{Scheme: DefaultScheme, Path: rawURL, URL: rawURL}
 	rest := rawURL
 	// A scheme as in RFC 3986, section 3.1, but of two characters at least: C:\plants.db is a path.
 	if match := regexp.MustCompile(`(?s)^([A-Za-z][A-Za-z0-9+.-]+):(.*)`).FindStringSubmatch(rawURL); match != nil {
 		loc.Scheme, loc.Path, rest = strings.ToLower(match[1]), "", match[2]
-		if loc.Scheme == defaultScheme {
+		if loc.Scheme == DefaultScheme {
 			loc.Path = pathOf(rest)
 		}
 	}
@@ -51,12 +51,12 @@ func ParseURL(rawURL string) (Location, error) {
 	switch {
 	case rest == "":
 		return Location{}, fmt.Errorf("storage URL %q has no path: write %s:PATH", rawURL, loc.Scheme)
-	case loc.Scheme != defaultScheme && !isURL:
+	case loc.Scheme != DefaultScheme && !isURL:
 		return Location{}, fmt.Errorf("the storage URL is neither a path nor a URL such as postgres://USER:PASSWORD@HOST:PORT/DATABASE; "+
-			"in a user, password or option write special characters as %% and two digits; for a file with such a name write %s:PATH", defaultScheme)
+			"in a user, password or option write special characters as %% and two digits; for a file with such a name write %s:PATH", DefaultScheme)
 	case rest == rawURL && !isPlainPath(rawURL):
 		return Location{}, fmt.Errorf("the storage URL is not clearly a path: it has a blank, a colon, an equals sign or :// in it, or begins with //; "+
-			"for a file with such a name write %s:PATH, for a database a URL such as postgres://HOST:PORT/DATABASE", defaultScheme)
+			"for a file with such a name write %s:PATH, for a database a URL such as postgres://HOST:PORT/DATABASE", DefaultScheme)
 	case strings.ContainsRune(loc.Path, 0):
 		return Location{}, fmt.Errorf("the storage path has a NUL in it")
 	}
@@ -176,7 +176,10 @@ func (e Engines) Supports(loc Location) error {
 	if _, ok := e[loc.Scheme]; ok {
 		return nil
 	}
+	if slices.Contains([]string{"etcd", "postgres", "postgresql"}, loc.Scheme) {
+		return fmt.Errorf("the %w needs plantstore-cluster, the program for several machines: see docs/several-machines.md", ErrURL)
+	}
 	known := strings.Join(slices.Sorted(maps.Keys(e)), ", ")
 	return fmt.Errorf("%w has the unknown scheme %q; known: %s (for a file with such a name write %s:PATH)",
-		ErrURL, loc.Scheme, known, defaultScheme)
+		ErrURL, loc.Scheme, known, DefaultScheme)
 }

@@ -103,7 +103,7 @@ func TestSecretsThatOthersCanChange(t *testing.T) {
 	m := newMachine(t)
 	public, private := pemPair(t)
 	contents := map[string]string{
-		"--jwt-secret-file": secret, "--jwt-public-keys": public, "--key": private, "--storage-url-file": "bbolt:plants.db",
+		"--jwt-secret-file": secret, "--jwt-public-keys": public, "--key": private,
 	}
 	for flag, text := range contents {
 		args := []string{"token", flag, "file"}
@@ -178,7 +178,7 @@ func TestFIFOs(t *testing.T) {
 	m := newMachine(t)
 	m.check(os.Mkdir(filepath.Join(m.dir, "data"), 0o777), os.Chmod(filepath.Join(m.dir, "data"), 0o777))
 	for name, args := range map[string]string{
-		".env": "token", "data/jwt-secret": "token", "secret": "token --jwt-secret-file secret", "url": "token --storage-url-file url",
+		".env": "token", "data/jwt-secret": "token", "secret": "token --jwt-secret-file secret",
 		"key": "token --key key", "public": "serve --addr 127.0.0.1:0 --jwt-public-keys public",
 	} {
 		path := filepath.Join(m.dir, name)
@@ -220,7 +220,7 @@ func TestSecretAsFileName(t *testing.T) {
 	dir := t.TempDir()
 	_, private := pemPair(t)
 	for _, text := range []string{"hunter2", "q1w2e3r4+hunter2/q1w2e3r4q1w2e3r4q1w2e3r4", "postgres://u:hunter2@h/db", "host=h password=hunter2", "hunter2\n" + private} {
-		for _, env := range []string{"JWT_SECRET_FILE", "STORAGE_URL_FILE", "JWT_PUBLIC_KEYS", "TLS_KEY_FILE"} {
+		for _, env := range []string{"JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "TLS_KEY_FILE"} {
 			all := []string{env + "=" + text, "ADDR=127.0.0.1:0", "ADMIN_ADDR=127.0.0.1:0"}
 			if env == "TLS_KEY_FILE" {
 				all = append(all, "TLS_CERT_FILE="+text)
@@ -277,7 +277,7 @@ func TestSecretsFromPipes(t *testing.T) {
 	program := plantstore.Command(t, dir, nil).Path
 	for _, script := range []string{
 		`"$0" token --key <(cat key.pem)`, `cat key.pem | "$0" token --key /dev/stdin`, `"$0" token --key /dev/stdin <key.pem`,
-		`"$0" token --jwt-secret-file <(echo "` + secret + `")`, `STORAGE_URL_FILE=<(echo a.db) "$0" token`,
+		`"$0" token --jwt-secret-file <(echo "` + secret + `")`,
 	} {
 		cmd := exec.CommandContext(t.Context(), "bash", "-c", script, program)
 		cmd.Dir = dir

@@ -22,10 +22,6 @@ func TestSignalEndsSilentPeer(t *testing.T) {
 	for i, args := range []string{
 		"conformance --url http://PEER --token x",
 		"serve --jwt-jwks-url http://PEER/jwks",
-		"serve --storage-url etcd://PEER/plants",
-		"plants list --storage-url etcd://PEER/plants",
-		"serve --storage-url postgres://PEER/plants",
-		"plants list --storage-url postgres://PEER/plants",
 	} {
 		signal := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}[i%2]
 		t.Run(fmt.Sprint(args, " by ", signal), func(t *testing.T) {

@@ -38,11 +38,11 @@ func run(ctx context.Context) (err error) {
 	if len(os.Args) == 3 && os.Args[1] == referenceCommand {
 		return reference.Run(os.Args[2])
 	}
-	module, err := tools.ModuleDir()
+	root, err := tools.ProjectDir()
 	if err != nil {
 		return err
 	}
-	root, only := filepath.Dir(module), regexp.Regexp{}
+	only := regexp.Regexp{}
 	rounds := flag.Int("rounds", 5, "`number` of rounds, each of which measures everything once")
 	flag.TextVar(&only, "only", &only, "measure only the targets whose name matches `regexp`, and write no document")
 	flag.Parse()
@@ -56,7 +56,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	h, err := newHarness(dir, filepath.Join(module, "bench", "create.lua"))
+	h, err := newHarness(dir, filepath.Join(root, "e2e", "bench", "create.lua"))
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,7 @@ import (
 // from the URL in its query.
 func newSwaggerUI(t *testing.T) string {
 	t.Helper()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dist := filepath.Join(module, "node", "node_modules", "swagger-ui-dist")
+	dist := filepath.Join(tools.Project(t), "e2e", "node", "node_modules", "swagger-ui-dist")
 	if _, err := os.Stat(dist); err != nil {
 		tools.NotChecked(t, fmt.Sprintf("Swagger UI is missing (make tools installs it): %v", err))
 	}

@@ -35,11 +35,7 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	t.Helper()
 	server := plantstore.Start(t, plantstore.Options{Args: args})
 	w := &fixture{t: t, dir: t.TempDir(), server: server, token: server.Token()}
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(module, "node", "node_modules"), filepath.Join(w.dir, "node_modules")); err != nil {
+	if err := os.Symlink(filepath.Join(tools.Project(t), "e2e", "node", "node_modules"), filepath.Join(w.dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
 	return w

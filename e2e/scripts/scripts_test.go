@@ -66,11 +66,7 @@ func setUpStory(env *testscript.Env) error {
 	program := plantstore.Command(t, env.WorkDir, nil)
 	env.Vars = append(program.Env, env.Vars...)
 	env.Setenv("PATH", filepath.Dir(program.Path)+string(filepath.ListSeparator)+env.Getenv("PATH"))
-	module, err := tools.ModuleDir()
-	if err != nil {
-		return err
-	}
-	env.Setenv("SAMPLES", filepath.Join(filepath.Dir(module), "docs", "samples", "plants.jsonl"))
+	env.Setenv("SAMPLES", filepath.Join(tools.Project(t), "docs", "samples", "plants.jsonl"))
 	env.Values[storyKey{}] = &story{t: t}
 	return nil
 }

@@ -4,7 +4,7 @@
 //
 // The files of this package:
 //
-//	app.go, engines.go                         open, run and close
+//	app.go                                     open, run and close
 //	listeners.go, keys.go                      listeners, certificates and keys
 //	server.go, admin.go                        the server for clients, the admin listener
 //	banner.go                                  output at the start
@@ -27,8 +27,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/daemon"
-
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
@@ -42,7 +40,7 @@ import (
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
 	Version      string            // the release, for the metrics
-	Environ      map[string]string // GOGC and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links
+	Environ      map[string]string // GOGC and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links; NOTIFY_SOCKET is the socket of systemd
 	Stderr       io.Writer         // the log
 	TokenCommand string            // the command that gets a token, for the banner
 	Ephemeral    storage.Location  // of a temporary database, which can be reset, instead of the configured store; zero: none
@@ -118,6 +116,20 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	return a, nil
 }
 
+// openStore opens the store.
+func (a *App) openStore(ctx context.Context) (err error) {
+	a.store, err = a.config.Engines.Open(ctx, a.storage.URL, storage.Options{Logger: a.logger})
+	switch {
+	case errors.Is(err, storage.ErrLocked) && a.control == nil: // another server has the control socket
+		return serverRuns(a.storage.Path, ", or name another database with --storage-url or STORAGE_URL")
+	case err != nil:
+		return Advise(err, "name another place with --storage-url", " with --storage-url")
+	}
+	a.onClose(a.store.Close)
+	a.store.ObserveCommits(a.observer.Commit)
+	return nil
+}
+
 // onClose makes [App.Close] call release; the last one is called first.
 func (a *App) onClose(release func() error) { a.closers = append(a.closers, release) }
 
@@ -154,8 +166,8 @@ func (a *App) Run(ctx context.Context) error {
 	for _, watch := range a.watches {
 		go watch(serving)
 	}
-	_, _ = daemon.SdNotify(false, daemon.SdNotifyReady) // best effort: systemd may be absent
-	context.AfterFunc(leaving, func() { _, _ = daemon.SdNotify(false, daemon.SdNotifyStopping) })
+	a.notify(ctx, "READY=1")
+	context.AfterFunc(leaving, func() { a.notify(ctx, "STOPPING=1") })
 	a.startAdmin() //nolint:contextcheck // App.Close ends it
 	return errors.Join(a.server.Serve(serving, a.listeners.clients), faultOf(a.store))
 }

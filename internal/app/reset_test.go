@@ -14,13 +14,14 @@ import (
 	"plantstore/internal/config"
 	"plantstore/models"
 	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 // newEphemeral returns an app without listeners whose store was seeded with the ids from 0 to
 // n-1. It logs to log.
 func newEphemeral(t *testing.T, n int, log *bytes.Buffer) *App {
 	t.Helper()
-	c, err := config.Load(config.Sources{Flags: map[string]string{"STORAGE_URL": "bbolt:" + filepath.Join(t.TempDir(), "plants.db")}})
+	c, err := config.Load(config.Sources{Engines: storage.Engines{"bbolt": bbolt.Open}, Flags: map[string]string{"STORAGE_URL": "bbolt:" + filepath.Join(t.TempDir(), "plants.db")}})
 	if err != nil {
 		t.Fatal(err)
 	}

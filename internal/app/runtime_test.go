@@ -15,7 +15,7 @@ func TestTuneRuntime(t *testing.T) {
 	runtime.SetDefaultGOMAXPROCS() // the servers of other tests have changed it
 	processors := runtime.GOMAXPROCS(0)
 	defer runtime.SetDefaultGOMAXPROCS()
-	file := storage.Location{Scheme: BboltScheme, Path: "plants.db"}
+	file := storage.Location{Scheme: storage.DefaultScheme, Path: "plants.db"}
 	for _, test := range []struct {
 		env                map[string]string
 		location           storage.Location

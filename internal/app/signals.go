@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"io"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -36,6 +38,20 @@ func (a *App) handleHangups(ctx context.Context, stop context.CancelFunc) {
 			a.reload(ctx)
 		}
 	}
+}
+
+// notify sends a state to systemd, if it has started the process and expects one (sd_notify(3)).
+func (a *App) notify(ctx context.Context, state string) {
+	socket := a.options.Environ["NOTIFY_SOCKET"]
+	if socket == "" {
+		return
+	}
+	conn, err := new(net.Dialer).DialContext(context.WithoutCancel(ctx), "unixgram", socket)
+	if err != nil {
+		return // best effort: systemd ends a unit that is never ready
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, state)
 }
 
 // reload calls all reloads, and logs failures.

@@ -36,7 +36,7 @@ func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (store 
 // OpenDatabase opens the store in this process. The error matches [storage.ErrLocked] if another one
 // has it open.
 func OpenDatabase(ctx context.Context, c *config.Config, o storage.Options) (*storage.Store, error) {
-	store, err := Engines().Open(ctx, c.Storage.URL, o)
+	store, err := c.Engines.Open(ctx, c.Storage.URL, o)
 	return store, AdviseDatabase(err)
 }
 

@@ -13,11 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// root is the directory of the module, relative to this package.
+// root is the directory of the project, relative to this package.
 const root = "../.."
 
+// programs are the directories of the modules that are programs, relative to root.
+var programs = []string{".", "cluster"} //nolint:gochecknoglobals // a constant
+
 // TestBinaryLinksNoTestPackage checks that packages that only tests need are not linked into
-// the binary.
+// the binaries.
 func TestBinaryLinksNoTestPackage(t *testing.T) {
 	t.Parallel()
 	forTests := []string{
@@ -29,36 +32,40 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 		"github.com/stretchr/testify",
 		"plantstore/storage/storagetest",
 	}
-	linked := strings.Fields(run(t, "go", "list", "-deps", "-tags", releaseTags(t), "."))
-	if !slices.Contains(linked, "plantstore/internal/cli") {
-		t.Fatalf("this is not the list of linked packages: %q", linked)
-	}
-	for _, path := range linked {
-		for _, forTest := range forTests {
-			if path == forTest || strings.HasPrefix(path, forTest+"/") {
-				t.Errorf("the binary links %s", path)
+	for _, module := range programs {
+		linked := strings.Fields(runGo(t, module, "list", "-deps", "-tags", releaseTags(t), "."))
+		if !slices.Contains(linked, "plantstore/internal/cli") {
+			t.Fatalf("this is not the list of linked packages: %q", linked)
+		}
+		for _, path := range linked {
+			for _, forTest := range forTests {
+				if path == forTest || strings.HasPrefix(path, forTest+"/") {
+					t.Errorf("the binary of module %s links %s", module, path)
+				}
 			}
 		}
 	}
 }
 
 // TestDependenciesAreDocumented checks that the document of the dependencies has a row for each
-// direct dependency, and no other.
+// direct dependency of a program, and no other.
 func TestDependenciesAreDocumented(t *testing.T) {
 	t.Parallel()
-	var module struct {
-		Require []struct {
-			Path     string
-			Indirect bool
-		}
-	}
-	if err := json.Unmarshal([]byte(run(t, "go", "mod", "edit", "-json")), &module); err != nil {
-		t.Fatal(err)
-	}
 	var want []string
-	for _, dependency := range module.Require {
-		if !dependency.Indirect {
-			want = append(want, dependency.Path)
+	for _, program := range programs {
+		var module struct {
+			Require []struct {
+				Path     string
+				Indirect bool
+			}
+		}
+		if err := json.Unmarshal([]byte(runGo(t, program, "mod", "edit", "-json")), &module); err != nil {
+			t.Fatal(err)
+		}
+		for _, dependency := range module.Require {
+			if !dependency.Indirect && dependency.Path != "plantstore" && !slices.Contains(want, dependency.Path) {
+				want = append(want, dependency.Path)
+			}
 		}
 	}
 	document, err := os.ReadFile(filepath.Join(root, "docs", "dependencies.md"))
@@ -87,11 +94,11 @@ func releaseTags(t *testing.T) string {
 	return strings.TrimSpace(string(tags))
 }
 
-// run returns the output of a command in the directory of the module.
-func run(t *testing.T, name string, args ...string) string {
+// runGo returns the output of a go command in a directory of the project.
+func runGo(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir = root
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = filepath.Join(root, dir)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %v", cmd, err)

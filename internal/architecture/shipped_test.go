@@ -26,10 +26,10 @@ func TestLinksOfShippedDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(text, &release); err != nil || len(release.Archives) != 1 || len(release.Nfpms) != 1 {
+	if err := yaml.Unmarshal(text, &release); err != nil || len(release.Archives) != 2 || len(release.Nfpms) != 1 {
 		t.Fatalf("%v, %d archives, %d nfpms", err, len(release.Archives), len(release.Nfpms))
 	}
-	lists := map[string][]shippedFile{"archive": release.Archives[0].Files}
+	lists := map[string][]shippedFile{"archive": release.Archives[0].Files, "archive of plantstore-cluster": release.Archives[1].Files}
 	for _, packager := range []string{"deb", "rpm"} {
 		for _, file := range release.Nfpms[0].Contents {
 			if file.Packager == "" || file.Packager == packager {

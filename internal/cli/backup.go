@@ -24,7 +24,7 @@ func newBackup(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is corrupt and was deleted.\n" +
 			"Examples:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",
-		Flags:        storeFlags(forceFlag(), jsonFlag(), quietFlag()),
+		Flags:        storeFlags(p, forceFlag(), jsonFlag(), quietFlag()),
 		ArgValidator: arguments(1, 1),
 		Action:       configured(p, backup),
 	}

@@ -23,7 +23,7 @@ func newBrowse(p *Process) *cli.Command {
 			"  plantstore plants browse\n" +
 			"From another machine, forward the port, and open the link there:\n" +
 			"  ssh -t -L 8090:127.0.0.1:8090 HOST plantstore plants browse --port 8090",
-		Flags: storeFlags(
+		Flags: storeFlags(p,
 			&cli.Uint16Flag{Name: "port", Config: decimal(), Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},
 		),
 		Action: configured(p, browsePlants),

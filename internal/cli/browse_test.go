@@ -26,6 +26,7 @@ func startBrowse(t *testing.T, args ...string) browsing {
 	exited := make(chan int, 1)
 	go func() {
 		exited <- cli.Main(ctx, cli.Process{
+			Name: "plantstore", Engines: engines(),
 			Args:   append([]string{"plantstore", "plants", "browse"}, args...),
 			Stdout: stdout, Stderr: io.Discard,
 		})

@@ -22,7 +22,7 @@ func newCheck(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore check\n" +
 			"  plantstore backup copy.db && plantstore check --storage-url copy.db",
-		Flags:  storeFlags(&cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true}),
+		Flags:  storeFlags(p, &cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true}),
 		Action: configured(p, check),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v3"
@@ -36,15 +37,15 @@ func Main(ctx context.Context, p Process) int {
 		return exitOK
 	}
 	if errors.As(err, new(cli.ExitCoder)) { // of the library: help on an unknown command, which may be a URL with a password (C4.25)
-		err = misuse("there is no such command; see: plantstore --help")
+		err = misuse("there is no such command; see: %s --help", p.Name)
 	}
-	printError(ctx, p.Stderr, err)
+	printError(ctx, &p, err)
 	return exitCode(err)
 }
 
 func newRoot(p *Process, out io.Writer) *cli.Command {
 	root := &cli.Command{
-		Name:  "plantstore",
+		Name:  p.Name,
 		Usage: "a server for the OpenAPI Plant Store",
 		Description: "Options come from flags, the environment (--addr is ADDR), or the file .env in the working\n" +
 			"directory, in this order.\n" +
@@ -80,6 +81,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 			"  source <(plantstore completion bash)\n" +
 			"  plantstore completion fish >~/.config/fish/completions/plantstore.fish"
 		_ = root.Walk(func(cmd *cli.Command) error { // the function never fails
+			cmd.Description = strings.ReplaceAll(cmd.Description, "plantstore ", p.Name+" ")
 			cmd.OnUsageError = usageError
 			cmd.HideHelpCommand = cmd != root // the library would list it as a subcommand of every command
 			return nil

@@ -18,7 +18,7 @@ func newConfig(p *Process) *cli.Command {
 			"are printed as REDACTED.\n" +
 			"Examples:\n" +
 			"  plantstore config | grep ADDR",
-		Flags:  allOptionFlags(),
+		Flags:  allOptionFlags(p),
 		Action: configured(p, printConfig),
 	}
 }

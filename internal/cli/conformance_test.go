@@ -64,6 +64,7 @@ func TestConformanceInterrupted(t *testing.T) {
 	t.Cleanup(s.Close)
 	var stdout, stderr strings.Builder
 	code := cli.Main(ctx, cli.Process{
+		Name: "plantstore", Engines: engines(),
 		Args:   []string{"plantstore", "conformance", "--url", s.URL, "--token", "t", "--rule", "C2.12"},
 		Stdout: &stdout, Stderr: &stderr,
 	})

@@ -16,7 +16,7 @@ func newCount(p *Process) *cli.Command {
 		Description: "Prints the number that the database keeps; over a network it reads all plants.\n" +
 			"Examples:\n" +
 			"  plantstore plants count --json",
-		Flags:  storeFlags(jsonFlag()),
+		Flags:  storeFlags(p, jsonFlag()),
 		Action: configured(p, count),
 	}
 }

@@ -60,6 +60,7 @@ func startBenchServer(b *testing.B) (addr string) {
 	exited := make(chan int, 1)
 	go func() {
 		exited <- cli.Main(ctx, cli.Process{
+			Name: "plantstore", Engines: engines(),
 			Args: []string{"plantstore", "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log,
 		})
 	}()

@@ -49,13 +49,13 @@ func exitCode(err error) int {
 const interrupted = "interrupted"
 
 // printError prints the final error. After a signal it prints "interrupted" for the causes of ctx.
-func printError(ctx context.Context, stderr io.Writer, err error) {
+func printError(ctx context.Context, p *Process, err error) {
 	causes := strings.NewReplacer()
 	if ctx.Err() != nil {
 		causes = strings.NewReplacer(context.Cause(ctx).Error(), interrupted, context.Canceled.Error(), interrupted)
 	}
 	for _, line := range messageLines(err) {
-		_, _ = io.WriteString(stderr, "plantstore: "+logging.Line(causes.Replace(line))+"\n") // best effort
+		_, _ = io.WriteString(p.Stderr, p.Name+": "+logging.Line(causes.Replace(line))+"\n") // best effort
 	}
 }
 

@@ -31,7 +31,7 @@ func newExport(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
-		Flags: storeFlags(
+		Flags: storeFlags(p,
 			choiceFlag("format", "`format` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
 			forceFlag(), jsonFlag(), quietFlag(),
 		),

@@ -14,8 +14,8 @@ import (
 func decimal() cli.IntegerConfig { return cli.IntegerConfig{Base: 10} }
 
 // allOptionFlags returns the flags of all options, by category.
-func allOptionFlags() (flags []cli.Flag) {
-	for _, o := range config.Options() {
+func allOptionFlags(p *Process) (flags []cli.Flag) {
+	for _, o := range p.options() {
 		if o.Flag != "" {
 			flags = append(flags, optionFlag(o, o.Group))
 		}
@@ -24,8 +24,8 @@ func allOptionFlags() (flags []cli.Flag) {
 }
 
 // optionFlags returns the flags of options, by their names in the environment.
-func optionFlags(envs ...string) (flags []cli.Flag) {
-	options := config.Options()
+func optionFlags(p *Process, envs ...string) (flags []cli.Flag) {
+	options := p.options()
 	for _, env := range envs {
 		i := slices.IndexFunc(options, func(o config.Option) bool { return o.Env == env })
 		flags = append(flags, optionFlag(options[i], ""))
@@ -55,11 +55,17 @@ func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
 }
 
 // storageOptions returns the options for the location of the plants.
-func storageOptions() []string { return []string{"STORAGE_URL", "STORAGE_URL_FILE"} }
+func storageOptions(p *Process) []string {
+	envs := []string{"STORAGE_URL"}
+	for _, o := range p.StorageOptions {
+		envs = append(envs, o.Env)
+	}
+	return envs
+}
 
 // storeFlags returns the flags of a command that uses the store.
-func storeFlags(flags ...cli.Flag) []cli.Flag {
-	return append(flags, optionFlags(storageOptions()...)...)
+func storeFlags(p *Process, flags ...cli.Flag) []cli.Flag {
+	return append(flags, optionFlags(p, storageOptions(p)...)...)
 }
 
 func jsonFlag() cli.Flag {

@@ -19,7 +19,7 @@ func newGet(p *Process) *cli.Command {
 		ArgsUsage: "ID",
 		Description: "Examples:\n" +
 			"  plantstore plants get -9223372036854775808",
-		Flags:        storeFlags(formatFlag()),
+		Flags:        storeFlags(p, formatFlag()),
 		ArgValidator: arguments(1, 1),
 		Action:       configured(p, get),
 	}

@@ -36,7 +36,7 @@ func newHealth(p *Process) *cli.Command {
 			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused or not an admin listener.\n" +
 			"Examples:\n" +
 			"  plantstore health",
-		Flags:  storeFlags(),
+		Flags:  storeFlags(p),
 		Action: configured(p, health),
 	}
 }

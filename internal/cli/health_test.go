@@ -27,7 +27,7 @@ func TestHealth(t *testing.T) {
 
 // overNetwork is the environment of a command for a store that has no file.
 func overNetwork(adminAddr string) []string {
-	return []string{"STORAGE_URL=postgres://127.0.0.1:1/plants", "ADMIN_ADDR=" + adminAddr}
+	return []string{"STORAGE_URL=network://127.0.0.1:1/plants", "ADMIN_ADDR=" + adminAddr}
 }
 
 // TestHealthOverNetwork checks that health queries the admin listener if there is no database file,

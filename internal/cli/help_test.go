@@ -156,6 +156,7 @@ func TestOutputCannotBeWritten(t *testing.T) {
 	for _, command := range []string{"", "--help", "help", "help serve", "plants", "plants list --help", "completion zsh", "version", "openapi", "config", "token"} {
 		var stderr strings.Builder
 		code := cli.Main(t.Context(), cli.Process{
+			Name: "plantstore", Engines: engines(),
 			Args: append([]string{"plantstore"}, strings.Fields(command)...), Environ: []string{"JWT_SECRET=" + secret}, Stdout: closed, Stderr: &stderr,
 		})
 		if want := "plantstore: write " + closed.Name() + ": "; code != 1 || !strings.HasPrefix(stderr.String(), want) {

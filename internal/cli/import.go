@@ -33,12 +33,12 @@ func newImport(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
-		Flags: append(storeFlags(
+		Flags: append(storeFlags(p,
 			choiceFlag("format", "`format` of the files: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
 			choiceFlag("on-conflict", "`action` if a different plant has the id: error (a bad line) or skip", "error", "error", "skip"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "report the result without storing anything", HideDefault: true},
 			jsonFlag(), quietFlag(),
-		), optionFlags("MAX_BODY_BYTES")...),
+		), optionFlags(p, "MAX_BODY_BYTES")...),
 		ArgValidator: arguments(1, math.MaxInt),
 		Action:       configured(p, runImport),
 	}

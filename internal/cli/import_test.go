@@ -28,6 +28,7 @@ func TestImportOutlivesServer(t *testing.T) {
 	defer cancel()
 	var stdout, stderr strings.Builder
 	code := cli.Main(ctx, cli.Process{
+		Name: "plantstore", Engines: engines(),
 		Args:   []string{"plantstore", "plants", "import", "-"},
 		Stdin:  io.MultiReader(strings.NewReader(all[:before]), &onRead{do: func() { server.stop() }}, strings.NewReader(all[before:])),
 		Stdout: &stdout, Stderr: &stderr,

@@ -20,7 +20,7 @@ func newList(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants list --after 4711 --tag climber --format csv",
-		Flags: storeFlags(
+		Flags: storeFlags(p,
 			&cli.Int64Flag{Name: "after", Value: math.MinInt64, Config: decimal(), Usage: "only plants whose id is greater than `ID`", HideDefault: true},
 			&cli.Int64Flag{Name: "limit", Config: decimal(), Usage: "at most `N` plants", HideDefault: true},
 			&cli.StringFlag{Name: "tag", Usage: "only plants with this `tag`"},
@@ -71,7 +71,7 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 		return nil
 	})
 	if err == nil && preview && more {
-		_, err = fmt.Fprintf(p.Stderr, "plantstore: these are the first %d; continue with --after %d, or see more with --limit\n", terminalPlants, last)
+		_, err = fmt.Fprintf(p.Stderr, "%s: these are the first %d; continue with --after %d, or see more with --limit\n", p.Name, terminalPlants, last)
 	}
 	return err
 }

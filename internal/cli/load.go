@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/app"
 	"plantstore/internal/config"
 )
 
@@ -31,22 +29,15 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	flags, err := givenFlags(cmd)
+	flags, err := givenFlags(p, cmd)
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Load(config.Sources{Flags: flags, Environ: p.environ(), Dotenv: dotenv})
+	c, err := config.Load(config.Sources{Engines: p.Engines, StorageOptions: p.StorageOptions, Flags: flags, Environ: p.environ(), Dotenv: dotenv})
 	if err != nil {
 		return nil, misuseBy(err)
 	}
-	usesStore := slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "storage-url" })
-	if c.StorageURLFile != "" && !usesStore {
-		return c, nil
-	}
-	if err := c.ReadStorageURL(); err != nil {
-		return nil, config.Invalid("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
-	}
-	return c, app.Engines().Supports(c.Storage)
+	return c, nil
 }
 
 // readDotenv returns the values in .env, if it exists.
@@ -64,9 +55,9 @@ func readDotenv() (map[string]string, error) {
 
 // givenFlags returns the values of the given flags by [config.Option.Env]. It rejects a flag
 // as the value of another one: the value is missing, or a shell variable is empty.
-func givenFlags(cmd *cli.Command) (map[string]string, error) {
+func givenFlags(p *Process, cmd *cli.Command) (map[string]string, error) {
 	given := make(map[string]string)
-	for _, o := range config.Options() {
+	for _, o := range p.options() {
 		if o.Flag == "" || !cmd.IsSet(o.Flag) {
 			continue
 		}

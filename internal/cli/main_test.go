@@ -13,6 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"plantstore/internal/cli"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 // patience bounds every wait; it is far above the usual duration.
@@ -31,6 +33,9 @@ type result struct {
 	stdout, stderr string
 }
 
+// engines returns the engine of plantstore, and one that is reached over a network and never opened.
+func engines() storage.Engines { return storage.Engines{"bbolt": bbolt.Open, "network": nil} }
+
 // run runs the program with these arguments, and only environ as its environment.
 func run(t testing.TB, environ []string, args ...string) result {
 	t.Helper()
@@ -44,12 +49,14 @@ func runWith(t testing.TB, environ []string, stdin string, args ...string) resul
 	defer cancel()
 	var stdout, stderr strings.Builder
 	code := cli.Main(ctx, cli.Process{
+		Name:    "plantstore",
 		Args:    append([]string{"plantstore"}, args...),
 		Environ: environ,
 		Stdin:   strings.NewReader(stdin),
 		Stdout:  &stdout,
 		Stderr:  &stderr,
 		Version: cli.Version{Release: "v1.2.3", Revision: "abc"},
+		Engines: engines(),
 	})
 	return result{code, stdout.String(), stderr.String()}
 }

@@ -17,7 +17,7 @@ func newOpenAPI(p *Process) *cli.Command {
 			"  plantstore openapi --format json >openapi.json",
 		Flags: append([]cli.Flag{
 			choiceFlag("format", "`format` of the description: yaml or json", "yaml", "yaml", "json"),
-		}, optionFlags("ADDR", "BASE_URL")...),
+		}, optionFlags(p, "ADDR", "BASE_URL")...),
 		Action: configured(p, printOpenAPI),
 	}
 }

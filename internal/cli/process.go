@@ -3,6 +3,9 @@ package cli
 import (
 	"io"
 	"strings"
+
+	"plantstore/internal/config"
+	"plantstore/storage"
 )
 
 // The exit codes.
@@ -16,13 +19,20 @@ const (
 // A Process holds the inputs and outputs of the program. Paths are relative to the working
 // directory.
 type Process struct {
+	Name    string   // of the program
 	Args    []string // as in [os.Args]
 	Environ []string // as from [os.Environ]
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Version Version
+
+	Engines        storage.Engines // the engines of the program
+	StorageOptions []config.Option // further options for the location of the plants
 }
+
+// options returns the options of the program.
+func (p *Process) options() []config.Option { return config.Options(p.StorageOptions...) }
 
 func (p *Process) environ() map[string]string {
 	values := make(map[string]string, len(p.Environ))

@@ -16,7 +16,7 @@ func newReset(p *Process) *cli.Command {
 			"after it.\n" +
 			"Examples:\n" +
 			"  plantstore plants reset",
-		Flags:  storeFlags(jsonFlag(), quietFlag()),
+		Flags:  storeFlags(p, jsonFlag(), quietFlag()),
 		Action: configured(p, reset),
 	}
 }

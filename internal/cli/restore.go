@@ -22,7 +22,7 @@ func newRestore(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the backup is corrupt, nothing was replaced.\n" +
 			"Examples:\n" +
 			"  plantstore restore --force plants-2026-01-31.db",
-		Flags: storeFlags(
+		Flags: storeFlags(p,
 			&cli.BoolFlag{Name: "force", Usage: "replace the database, and keep it under another name", HideDefault: true},
 			jsonFlag(), quietFlag(),
 		),

@@ -46,25 +46,22 @@ func TestEphemeral(t *testing.T) {
 }
 
 // TestEphemeralWithoutDirectory checks that an ephemeral server starts where it cannot store its
-// secret, also for etcd, and says where tokens come from.
+// secret and says where tokens come from.
 func TestEphemeralWithoutDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "data", "a file in place of the directory")
-	for _, url := range []string{"", "etcd://127.0.0.1:1"} {
-		environ := []string{"STORAGE_URL=" + url}
-		s := startServer(t, "plantstore", environ, "--ephemeral")
-		if got := s.ready(t).TokenCommand; got != "" {
-			t.Errorf("%s: the command for a token is %s, want none", url, got)
-		}
-		s.stop()
-		if !strings.Contains(s.log(), `"msg":"secret in memory"`) {
-			t.Errorf("%s: the log is\n%s", url, s.log())
-		}
-		banner := startServer(t, "plantstore", environ, "--ephemeral", "--log-format", "text")
-		banner.stop()
-		if want := "get a token  (from the link: the secret is in memory)\n"; !strings.Contains(banner.first+banner.log(), want) {
-			t.Errorf("%s: the banner is\n%s", url, banner.first+banner.log())
-		}
+	s := startServer(t, "plantstore", nil, "--ephemeral")
+	if got := s.ready(t).TokenCommand; got != "" {
+		t.Errorf("the command for a token is %s, want none", got)
+	}
+	s.stop()
+	if !strings.Contains(s.log(), `"msg":"secret in memory"`) {
+		t.Errorf("the log is\n%s", s.log())
+	}
+	banner := startServer(t, "plantstore", nil, "--ephemeral", "--log-format", "text")
+	banner.stop()
+	if want := "get a token  (from the link: the secret is in memory)\n"; !strings.Contains(banner.first+banner.log(), want) {
+		t.Errorf("the banner is\n%s", banner.first+banner.log())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
@@ -28,13 +29,13 @@ func newServe(p *Process) *cli.Command {
 		Flags: append([]cli.Flag{ // the first two are for demonstrations and concern no other command
 			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants in a temporary directory that is removed at exit", HideDefault: true},
 			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},
-		}, allOptionFlags()...),
+		}, allOptionFlags(p)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
 	}
 }
 
 func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
-	temporary, err := ephemeral(cmd)
+	temporary, err := ephemeral(p, cmd)
 	if err != nil {
 		return err
 	}
@@ -63,20 +64,20 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 
 // ephemeral creates the temporary directory of --ephemeral, if it is given, and returns the database
 // in it.
-func ephemeral(cmd *cli.Command) (storage.Location, error) {
+func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 	if !cmd.Bool("ephemeral") {
 		return storage.Location{}, nil
 	}
-	for _, flag := range []string{"storage-url", "storage-url-file"} {
-		if cmd.IsSet(flag) {
-			return storage.Location{}, misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", flag)
+	for _, o := range p.options() {
+		if slices.Contains(storageOptions(p), o.Env) && cmd.IsSet(o.Flag) {
+			return storage.Location{}, misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", o.Flag)
 		}
 	}
 	dir, err := os.MkdirTemp("", "plantstore-")
 	if err != nil {
 		return storage.Location{}, fmt.Errorf("--ephemeral: %w; set TMPDIR to another directory", err)
 	}
-	return storage.ParseURL(app.BboltScheme + ":" + filepath.Join(dir, "plants.db"))
+	return storage.ParseURL(storage.DefaultScheme + ":" + filepath.Join(dir, "plants.db"))
 }
 
 // seed imports the file of --seed, if it is given.

@@ -34,6 +34,7 @@ func startServer(t *testing.T, name string, environ []string, args ...string) se
 	exited := make(chan int, 1)
 	go func() {
 		code := cli.Main(ctx, cli.Process{
+			Name: "plantstore", Engines: engines(),
 			Args:    append([]string{name, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...),
 			Environ: environ,
 			Stdout:  io.Discard,
@@ -209,17 +210,15 @@ func TestTokenCommand(t *testing.T) {
 			[]string{"--storage-url", "bbolt:data/plants.db"},
 			"plantstore token --storage-url bbolt:data/plants.db",
 		},
-		"empty flag":        {"plantstore", []string{"JWT_ISSUER=i"}, []string{"--jwt-issuer="}, "plantstore token --jwt-issuer ''"},
-		"environment":       {"plantstore", []string{"JWT_ISSUER=i", "JWT_REQUIRE_EXP=true"}, nil, "plantstore token --jwt-issuer i"},
-		"secret file":       {"plantstore", []string{"JWT_SECRET_FILE=key"}, nil, "plantstore token --jwt-secret-file key"},
-		"storage in a file": {"plantstore", []string{"STORAGE_URL_FILE=url"}, nil, "plantstore token --storage-url-file url"},
-		"secret is hidden":  {"plantstore", []string{"JWT_SECRET=" + secret}, nil, `JWT_SECRET="${JWT_SECRET:?}" plantstore token`},
+		"empty flag":       {"plantstore", []string{"JWT_ISSUER=i"}, []string{"--jwt-issuer="}, "plantstore token --jwt-issuer ''"},
+		"environment":      {"plantstore", []string{"JWT_ISSUER=i", "JWT_REQUIRE_EXP=true"}, nil, "plantstore token --jwt-issuer i"},
+		"secret file":      {"plantstore", []string{"JWT_SECRET_FILE=key"}, nil, "plantstore token --jwt-secret-file key"},
+		"secret is hidden": {"plantstore", []string{"JWT_SECRET=" + secret}, nil, `JWT_SECRET="${JWT_SECRET:?}" plantstore token`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeFile(t, "key", secret)
-			writeFile(t, "url", "bbolt:in a file.db\n")
 			writeFile(t, ".env", "JWT_AUDIENCE=dotenv\nSHUTDOWN_DELAY=3ms\n") // which token reads by itself
 			s := startServer(t, test.name, test.environ, test.args...)
 			if got := s.ready(t).TokenCommand; got != test.want {
@@ -273,7 +272,7 @@ func TestWrongDatabases(t *testing.T) {
 		"locked":           {"locked.db", 1, "a server runs on locked.db: stop it first, or name another database with --storage-url or STORAGE_URL"},
 		"not a database":   {"file", 3, "database file *"},
 		"a directory":      {".", 1, "database . is a directory: *"},
-		"unknown engine":   {"nosuch://x", 2, `storage URL has the unknown scheme "nosuch"; known: *`},
+		"unknown engine":   {"nosuch://x", 2, `STORAGE_URL (--storage-url): "nosuch://x": storage URL has the unknown scheme "nosuch"; known: *`},
 		"an engine's host": {"bbolt://host/x.db", 2, "storage URL names a host: *"},
 	}
 	for name, test := range tests {

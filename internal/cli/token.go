@@ -22,10 +22,9 @@ import (
 )
 
 // tokenOptions returns the options that decide which tokens a server accepts.
-func tokenOptions() []string {
-	return []string{
-		"STORAGE_URL", "STORAGE_URL_FILE", "JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE",
-	}
+func tokenOptions(p *Process) []string {
+	return append(storageOptions(p),
+		"JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE")
 }
 
 func newToken(p *Process) *cli.Command {
@@ -46,7 +45,7 @@ func newToken(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
 			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
 			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
-		}, optionFlags(append([]string{"BASE_URL"}, tokenOptions()...)...)...),
+		}, optionFlags(p, append([]string{"BASE_URL"}, tokenOptions(p)...)...)...),
 		Action: configured(p, printToken),
 	}
 }
@@ -61,7 +60,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 		ttl = app.LinkLifetime
 	}
 	if ttl == 0 && c.JWTRequireExp {
-		fmt.Fprintln(p.Stderr, "plantstore: JWT_REQUIRE_EXP: a server with the same configuration refuses the token, which never expires: give it a --ttl")
+		fmt.Fprintln(p.Stderr, p.Name+": JWT_REQUIRE_EXP: a server with the same configuration refuses the token, which never expires: give it a --ttl")
 	}
 	signer, err := signerOf(ctx, p, cmd, c)
 	if err != nil {
@@ -166,8 +165,8 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 	}
 	kid, known := key.Among(public)
 	if !known && c.JWTJWKSURL == "" {
-		fmt.Fprintf(p.Stderr, "plantstore: JWT_PUBLIC_KEYS does not contain the public key of --key for the algorithm %s: a server with the same configuration "+
-			"refuses the token\n", key.Alg())
+		fmt.Fprintf(p.Stderr, "%s: JWT_PUBLIC_KEYS does not contain the public key of --key for the algorithm %s: a server with the same configuration "+
+			"refuses the token\n", p.Name, key.Alg())
 	}
 	if cmd.IsSet("kid") {
 		kid = cmd.String("kid")
@@ -197,7 +196,7 @@ func printGenerated(p *Process, database string) error {
 	} else if errors.Is(err, fs.ErrNotExist) {
 		what = fmt.Sprintf("there is no database %s yet: %s, for a server that is started on it", database, what)
 	}
-	_, err := fmt.Fprintln(p.Stderr, "plantstore:", what)
+	_, err := fmt.Fprintln(p.Stderr, p.Name+":", what)
 	return err
 }
 
@@ -212,15 +211,15 @@ func tokenCommand(p *Process, c *config.Config) string {
 	if !c.HasSecret() {
 		command = append(command, "--key", "PRIVATE_KEY.pem") // unknown here
 	}
-	for _, o := range config.Options() {
-		if slices.Contains(storageOptions(), o.Env) && c.Storage.Path == "" {
+	for _, o := range p.options() {
+		if slices.Contains(storageOptions(p), o.Env) && c.Storage.Path == "" {
 			continue // it has no generated secret, and may contain a password
 		}
 		text, given := c.Given(o.Env)
 		if o.Env == "JWT_JWKS_URL" {
 			text, _, _ = strings.Cut(text, "?") // may contain a secret, and token does not fetch it
 		}
-		if given && o.Flag != "" && slices.Contains(tokenOptions(), o.Env) {
+		if given && o.Flag != "" && slices.Contains(tokenOptions(p), o.Env) {
 			command = append(command, "--"+o.Flag, shellQuote(text))
 		}
 	}

@@ -26,8 +26,8 @@ func printVersion(p *Process) error {
 	if p.Version.Revision != "" {
 		revision = " (" + p.Version.Revision + ")"
 	}
-	_, err := fmt.Fprintf(p.Stdout, "plantstore %s%s %s %s/%s\n",
-		p.Version.Release, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(p.Stdout, "%s %s%s %s %s/%s\n",
+		p.Name, p.Version.Release, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 

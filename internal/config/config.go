@@ -24,7 +24,6 @@ type Config struct {
 	TLSKeyFile      string
 	ACMEDomains     []string         // empty: no ACME
 	ACMEDirectory   string           // empty: Let's Encrypt
-	StorageURLFile  string           // empty, or a file for ReadStorageURL
 	Storage         storage.Location // its URL may contain a password
 	JWTSecret       auth.Secret      // nil: none given
 	JWTSecretFile   string
@@ -47,7 +46,11 @@ type Config struct {
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json
 
-	values map[string]value // by Option.Env
+	// Engines are the engines of the program.
+	Engines storage.Engines
+
+	options []Option         // the table
+	values  map[string]value // by Option.Env
 }
 
 // An Option is one row of the table.
@@ -69,15 +72,18 @@ type Option struct {
 	Values []string
 	// Group is the heading under which help and documents list the option.
 	Group string
-
-	// set checks the value and stores it in c.
-	set func(c *Config, value string) error
+	// Instead is the option that this one replaces, such as JWT_SECRET for JWT_SECRET_FILE.
+	// One source can't have both.
+	Instead string
+	// Set checks the value and stores it in c.
+	Set func(c *Config, value string) error
 }
 
-// Options returns the table.
-func Options() []Option {
+// Options returns the table, with the options of a program for the location of the plants in
+// addition to STORAGE_URL.
+func Options(storageOptions ...Option) []Option {
 	return slices.Concat(
-		grouped("Service", serviceOptions()), grouped("TLS", tlsOptions()), grouped("Tokens", tokenOptions()),
+		grouped("Service", slices.Concat(addressOptions(), storageOptions, pageOptions())), grouped("TLS", tlsOptions()), grouped("Tokens", tokenOptions()),
 		grouped("Operation", slices.Concat(limitOptions(), adminOptions(), logOptions(), faultOptions())),
 	)
 }
@@ -89,42 +95,42 @@ func grouped(group string, options []Option) []Option {
 	return options
 }
 
-func serviceOptions() []Option {
+func addressOptions() []Option {
 	return []Option{
 		{
 			Env: "ADDR", Flag: "addr", Default: "127.0.0.1:8080",
 			Help: "`HOST:PORT` to listen on (no host: all interfaces), or unix:PATH",
-			set:  func(c *Config, v string) error { c.Addr = v; return checkAddr(v) },
+			Set:  func(c *Config, v string) error { c.Addr = v; return checkAddr(v) },
 		},
 		{
 			Env:  "PORT",
 			Help: "`PORT` to listen on, on all interfaces, if ADDR is not set; in the environment it overrides ADDR in .env",
-			set:  func(_ *Config, v string) error { return checkPort(v) },
+			Set:  func(_ *Config, v string) error { return checkPort(v) },
 		},
 		{
 			Env: "BASE_URL", Flag: "base-url",
 			Help: "`URL` of the service for clients, as shown in the description (default: from ADDR)",
-			set:  func(c *Config, v string) error { c.BaseURL = v; return checkBaseURL(v) },
+			Set:  func(c *Config, v string) error { c.BaseURL = v; return checkBaseURL(v) },
 		},
 		{
 			Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db",
-			Help: "`bbolt:PATH` or PATH, etcd://HOST/PREFIX, postgres://HOST/DB",
-			set:  parsed(storage.ParseURL, func(c *Config) *storage.Location { return &c.Storage }),
+			Help: "`bbolt:PATH` or PATH of the database",
+			Set:  (*Config).SetStorageURL,
 		},
-		{
-			Env: "STORAGE_URL_FILE", Flag: "storage-url-file",
-			Help: "`FILE` with the storage URL, instead of STORAGE_URL; for a URL with a password",
-			set:  func(c *Config, v string) error { c.StorageURLFile = v; return nil },
-		},
+	}
+}
+
+func pageOptions() []Option {
+	return []Option{
 		{
 			Env: "CORS_ORIGINS", Flag: "cors-origins",
 			Help: "comma-separated `origins` whose pages may use the service, or * for all; empty: none",
-			set:  parsed(parseOrigins, func(c *Config) *[]string { return &c.CORSOrigins }),
+			Set:  parsed(parseOrigins, func(c *Config) *[]string { return &c.CORSOrigins }),
 		},
 		{
 			Env: "DOCS", Flag: "docs", Default: "on", Values: []string{"on", "off"},
 			Help: "`on` or off: serve /docs, the page that describes and tries the service",
-			set:  func(c *Config, v string) error { c.Docs = v == "on"; return nil },
+			Set:  func(c *Config, v string) error { c.Docs = v == "on"; return nil },
 		},
 	}
 }
@@ -134,7 +140,7 @@ func tokenOptions() []Option {
 		{
 			Env: "JWT_SECRET", Secret: true,
 			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start, stored next to the database)",
-			set: func(c *Config, v string) (err error) {
+			Set: func(c *Config, v string) (err error) {
 				c.JWTSecret = auth.Secret(v)
 				if v != models.Redacted { // the output of config must load back
 					_, err = auth.ParseSecret(v)
@@ -143,39 +149,39 @@ func tokenOptions() []Option {
 			},
 		},
 		{
-			Env: "JWT_SECRET_FILE", Flag: "jwt-secret-file",
+			Env: "JWT_SECRET_FILE", Flag: "jwt-secret-file", Instead: "JWT_SECRET",
 			Help: "`FILE` with the secret, instead of JWT_SECRET; further lines: older secrets, still accepted",
-			set:  func(c *Config, v string) error { c.JWTSecretFile = v; return nil },
+			Set:  func(c *Config, v string) error { c.JWTSecretFile = v; return nil },
 		},
 		{
 			Env: "JWT_PUBLIC_KEYS", Flag: "jwt-public-keys",
 			Help: "comma-separated `FILES` with public keys that verify tokens, PEM or JWK Sets",
-			set:  parsed(list(parseFile), func(c *Config) *[]string { return &c.JWTPublicKeys }),
+			Set:  parsed(list(parseFile), func(c *Config) *[]string { return &c.JWTPublicKeys }),
 		},
 		{
 			Env: "JWT_JWKS_URL", Flag: "jwt-jwks-url",
 			Help: "`URL` of the JWK Set of the token issuer; https, or http on loopback",
-			set:  func(c *Config, v string) error { c.JWTJWKSURL = v; return auth.CheckJWKSURL(v) },
+			Set:  func(c *Config, v string) error { c.JWTJWKSURL = v; return auth.CheckJWKSURL(v) },
 		},
 		{
 			Env: "JWT_ISSUER", Flag: "jwt-issuer",
 			Help: "`issuer` (iss) that tokens must have; empty: not checked",
-			set:  func(c *Config, v string) error { c.JWTIssuer = v; return nil },
+			Set:  func(c *Config, v string) error { c.JWTIssuer = v; return nil },
 		},
 		{
 			Env: "JWT_AUDIENCE", Flag: "jwt-audience",
 			Help: "`audience` (aud) that tokens must have; empty: not checked",
-			set:  func(c *Config, v string) error { c.JWTAudience = v; return nil },
+			Set:  func(c *Config, v string) error { c.JWTAudience = v; return nil },
 		},
 		{
 			Env: "JWT_SCOPE", Flag: "jwt-scope",
 			Help: "`scope` that tokens must have, else error 403; empty: not checked",
-			set:  func(c *Config, v string) error { c.JWTScope = v; return checkScope(v) },
+			Set:  func(c *Config, v string) error { c.JWTScope = v; return checkScope(v) },
 		},
 		{
 			Env: "JWT_REQUIRE_EXP", Flag: "jwt-require-exp", Default: "false", Bool: true,
 			Help: "refuse tokens without an expiry (exp)",
-			set:  parsed(parseBool, func(c *Config) *bool { return &c.JWTRequireExp }),
+			Set:  parsed(parseBool, func(c *Config) *bool { return &c.JWTRequireExp }),
 		},
 	}
 }
@@ -185,12 +191,12 @@ func limitOptions() []Option {
 		{
 			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
 			Help: "maximum size of a body in `bytes`, at most 64 MiB; larger: error 413",
-			set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
+			Set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
 		},
 		{
 			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",
 			Help: "at most `N` open connections, 1 to 1000000; beyond: error 503",
-			set:  parsed(number("", 1, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
+			Set:  parsed(number("", 1, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
 		duration("REQUEST_TIMEOUT", "request-timeout", "30s", time.Millisecond, time.Hour,
 			"`time` limit for receiving a request and sending the response",
@@ -198,7 +204,7 @@ func limitOptions() []Option {
 		{
 			Env: "RATE_LIMIT", Flag: "rate-limit", Default: rateLimitOff,
 			Help: "maximum `rate` for each token subject, as 100/s or 600/m; beyond: error 429",
-			set:  parsed(parseRateLimit, func(c *Config) *ratelimit.Rate { return &c.RateLimit }),
+			Set:  parsed(parseRateLimit, func(c *Config) *ratelimit.Rate { return &c.RateLimit }),
 		},
 		duration("SHUTDOWN_DELAY", "shutdown-delay", "0s", 0, time.Hour,
 			"`time` after SIGTERM in which the server is not ready, but still serves",
@@ -213,7 +219,7 @@ func faultOptions() []Option {
 	return []Option{{
 		Env: "FAULTS", Flag: "faults", Default: "off", Values: []string{"off", "on", "always"},
 		Help: "`faults` on demand by the field Prefer: off, on (with --ephemeral) or always",
-		set:  func(c *Config, v string) error { c.Faults, c.FaultsAlways = v != "off", v == "always"; return nil },
+		Set:  func(c *Config, v string) error { c.Faults, c.FaultsAlways = v != "off", v == "always"; return nil },
 	}}
 }
 
@@ -222,12 +228,12 @@ func logOptions() []Option {
 		{
 			Env: "LOG_LEVEL", Flag: "log-level", Default: "info", Values: []string{"debug", "info", "warn", "error"},
 			Help: "minimum `level` of the log: debug, info, warn or error",
-			set:  func(c *Config, v string) error { return c.LogLevel.UnmarshalText([]byte(v)) },
+			Set:  func(c *Config, v string) error { return c.LogLevel.UnmarshalText([]byte(v)) },
 		},
 		{
 			Env: "LOG_FORMAT", Flag: "log-format", Values: []string{"text", "json"},
 			Help: "`format` of the log: text or json (default: text on a terminal, else json)",
-			set:  func(c *Config, v string) error { c.LogFormat = v; return nil },
+			Set:  func(c *Config, v string) error { c.LogFormat = v; return nil },
 		},
 	}
 }

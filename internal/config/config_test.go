@@ -43,7 +43,6 @@ func placeSamples() []sample {
 			[3]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
 			[3]any{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},
 		},
-		text("STORAGE_URL_FILE", func(c *config.Config) any { return c.StorageURLFile }),
 		{
 			"CORS_ORIGINS", func(c *config.Config) any { return strings.Join(c.CORSOrigins, "|") }, "",
 			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
@@ -181,10 +180,9 @@ func wrongValues() map[string][]string {
 		"ADDR": {
 			"8080", "localhost", "localhost:http", ":65536", ":-1", ":+1", ":", "a:b:1", "http://a:1", "::1:80", ":1\n", "unix:", "unix:a\nb", "UNIX:/a",
 		},
-		"PORT":             {"http", "65536", "-1", ":80", "8080 ", "+1"},
-		"BASE_URL":         {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
-		"STORAGE_URL":      {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`, "a b.db", "host=h", "//h/a.db", "user:p@h"},
-		"STORAGE_URL_FILE": {"a\nb"},
+		"PORT":        {"http", "65536", "-1", ":80", "8080 ", "+1"},
+		"BASE_URL":    {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
+		"STORAGE_URL": {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`, "a b.db", "host=h", "//h/a.db", "user:p@h"},
 		"CORS_ORIGINS": {
 			"https://a/", "https://a/b", "a", "https://", "https://A", "https://a:443", "http://a:80", "http://a:", "*,https://a",
 			"https://a,", ",", "https://a;https://b", "https://a https://b", "null", "https://u@a", "https://a?q", "https://a#f",

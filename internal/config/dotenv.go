@@ -58,8 +58,8 @@ func parseLines(lines []string) (values map[string]string, ok bool) {
 	return values, err == nil && !nameless
 }
 
-// checkText rejects text that godotenv can't read from a line of a .env file.
-func checkText(text string) error {
+// CheckText rejects text that godotenv can't read from a line of a .env file.
+func CheckText(text string) error {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
 		return errors.New("must be UTF-8 without control characters")
@@ -76,7 +76,7 @@ func IsPlain(text string) bool {
 	return strings.Trim(text, plain) == ""
 }
 
-// quote quotes a value that passes checkText for .env files and POSIX shells.
+// quote quotes a value that passes CheckText for .env files and POSIX shells.
 func quote(text string) string {
 	switch {
 	case IsPlain(text):

@@ -21,12 +21,12 @@ func adminOptions() []Option {
 		{
 			Env: "ADMIN_ADDR", Flag: "admin-addr", Default: "127.0.0.1:8081",
 			Help: "`HOST:PORT` for /livez, /readyz and /metrics; off: none",
-			set:  parsed(parseAdminAddr, func(c *Config) *string { return &c.AdminAddr }),
+			Set:  parsed(parseAdminAddr, func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
 			Env: "PPROF", Flag: "pprof", Default: "off", Values: []string{"on", "off"},
 			Help: "`on` or off: serve Go profiles at /debug/pprof/ of a loopback ADMIN_ADDR",
-			set:  func(c *Config, v string) error { c.Pprof = v == "on"; return nil },
+			Set:  func(c *Config, v string) error { c.Pprof = v == "on"; return nil },
 		},
 	}
 }

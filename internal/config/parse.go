@@ -28,7 +28,7 @@ func duration(env, flag, defaultText string, least, most time.Duration, help str
 		}
 		return d, nil
 	}
-	return Option{Env: env, Flag: flag, Default: defaultText, Help: help, set: parsed(parse, field)}
+	return Option{Env: env, Flag: flag, Default: defaultText, Help: help, Set: parsed(parse, field)}
 }
 
 func checkAddr(v string) error {

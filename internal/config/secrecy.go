@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"plantstore/internal/auth"
-	"plantstore/internal/files"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -18,7 +17,7 @@ func (o Option) shown(text string) string {
 	switch {
 	case text == "":
 		return ""
-	case o.isFile() && checkText(text) != nil: // it may be a key in the place of a name
+	case o.isFile() && CheckText(text) != nil: // it may be a key in the place of a name
 		return models.Redacted
 	case o.Secret, o.Env == "JWT_JWKS_URL" && auth.CheckJWKSURL(text) != nil: // its user may be a token
 		return models.Redacted
@@ -48,11 +47,10 @@ func (o Option) isAddress() bool {
 // checkFlag rejects a URL with a secret in a flag, which all users of the machine can read
 // in the list of processes (C4.25). A URL that cannot be parsed may have one.
 func (o Option) checkFlag(text string) error {
-	secret, remedy := false, "set "+o.Env+" in the environment"
+	secret := false
 	switch o.Env {
 	case "STORAGE_URL":
 		secret = hasPassword(text)
-		remedy += ", or name a file with the URL by STORAGE_URL_FILE or --storage-url-file"
 	case "JWT_JWKS_URL":
 		u, err := url.Parse(text)
 		secret = err != nil || u.User != nil || storage.HasSecretOption(u.RawQuery)
@@ -60,7 +58,7 @@ func (o Option) checkFlag(text string) error {
 	if !secret {
 		return nil
 	}
-	return fmt.Errorf("it has a password in it, which other users can read in the list of processes: %s", remedy)
+	return fmt.Errorf("it has a password in it, which other users can read in the list of processes: set %s in the environment", o.Env)
 }
 
 // hasPassword reports whether a storage URL has a password, or may have one because it can't be
@@ -70,22 +68,13 @@ func hasPassword(text string) bool {
 	return err != nil || loc.HasPassword()
 }
 
-// ReadStorageURL sets the storage URL from the file STORAGE_URL_FILE, if it is given. It
-// fails as [files.ReadSecret], and with an [InvalidError].
-func (c *Config) ReadStorageURL() error {
-	if c.StorageURLFile == "" {
-		return nil
+// SetStorageURL sets the location of the plants. It fails if no engine of the program has its
+// scheme.
+func (c *Config) SetStorageURL(text string) error {
+	loc, err := storage.ParseURL(text)
+	if err == nil && c.Engines != nil {
+		err = c.Engines.Supports(loc)
 	}
-	contents, err := files.ReadSecret(c.StorageURLFile)
-	if err != nil {
-		return err
-	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(contents), "\n"), "\r")
-	if c.Storage, err = storage.ParseURL(text); err == nil {
-		err = checkText(text)
-	}
-	if err != nil {
-		return Invalid("%s: it must hold one line with a storage URL: %v", c.StorageURLFile, err)
-	}
-	return nil
+	c.Storage = loc
+	return err
 }

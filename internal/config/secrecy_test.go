@@ -1,14 +1,11 @@
 package config_test
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"plantstore/internal/config"
+	"plantstore/storage"
 )
 
 // TestSecretOrFile checks that of the two ways to give the secret the one of higher precedence
@@ -46,17 +43,39 @@ func TestSecretOrFile(t *testing.T) {
 	}
 }
 
-// TestStorageURLOrFile checks that the same applies to the storage URL, which has a default;
-// with a file the location is empty until the file is read.
-func TestStorageURLOrFile(t *testing.T) {
+// TestStorageOptions checks an option that a program adds: it replaces STORAGE_URL, which has a
+// default, and is printed after it.
+func TestStorageOptions(t *testing.T) {
 	t.Parallel()
-	file, both := map[string]string{"STORAGE_URL_FILE": "f"}, map[string]string{"STORAGE_URL": "a.db", "STORAGE_URL_FILE": "f"}
-	if c := load(t, config.Sources{Dotenv: file}); c.Storage.Path != "" || c.StorageURLFile != "f" {
-		t.Errorf("path %q, file %q", c.Storage.Path, c.StorageURLFile)
+	sources := func(environ map[string]string) config.Sources {
+		return config.Sources{Environ: environ, StorageOptions: []config.Option{{
+			Env: "STORAGE_NAME", Flag: "storage-name", Instead: "STORAGE_URL",
+			Set: func(c *config.Config, name string) error { return c.SetStorageURL(name + ".db") },
+		}}}
 	}
-	_, err := config.Load(config.Sources{Environ: both})
-	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL and STORAGE_URL_FILE are both given") {
-		t.Errorf("Load: %v", err)
+	c := load(t, sources(map[string]string{"STORAGE_NAME": "a"}))
+	if lines := strings.Join(c.Lines(), "\n"); c.Storage.Path != "a.db" || !strings.Contains(lines, "\nSTORAGE_URL=\nSTORAGE_NAME=a\n") {
+		t.Errorf("path %q, printed as\n%s", c.Storage.Path, lines)
+	}
+	_, err := config.Load(sources(map[string]string{"STORAGE_NAME": "a", "STORAGE_URL": "b.db"}))
+	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL and STORAGE_NAME are both given") {
+		t.Errorf("both: %v", err)
+	}
+}
+
+// TestEnginesOfProgram checks that a URL without an engine is refused, and its password hidden,
+// before the flag is refused for the password.
+func TestEnginesOfProgram(t *testing.T) {
+	t.Parallel()
+	given := map[string]string{"STORAGE_URL": "postgres://u:tell@h/db"} //nolint:gosec // made up
+	engines := storage.Engines{"bbolt": nil}
+	for _, sources := range []config.Sources{{Engines: engines, Flags: given}, {Engines: engines, Environ: given}} {
+		_, err := config.Load(sources)
+		want := `STORAGE_URL (--storage-url): "postgres://u:REDACTED@h/db": the storage URL needs plantstore-cluster, ` +
+			"the program for several machines: see docs/several-machines.md"
+		if err == nil || err.Error() != want {
+			t.Errorf("Load: %v, want: %s", err, want)
+		}
 	}
 }
 
@@ -90,42 +109,5 @@ func TestSecretsInFlags(t *testing.T) {
 		if _, err := config.Load(config.Sources{Flags: map[string]string{env: text}}); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
-	}
-}
-
-func TestReadStorageURL(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "url")
-	for contents, want := range map[string]string{
-		"postgres://u:tell@h/db\n":         "postgres://u:tell@h/db",
-		"\ufeffpostgres://u:tell@h/db\r\n": "postgres://u:tell@h/db",
-		"a.db":                             "a.db",
-		"":                                 "",
-		"\n":                               "",
-		" postgres://u:tell@h/db\n":        "",
-		"postgres://u:tell@h/db\n\n":       "",
-		"a.db\npostgres://u:tell@h/db\n":   "",
-		"host=h password=tell\n":           "",
-		"STORAGE_URL=a.db\n":               "",
-	} {
-		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c := load(t, config.Sources{Environ: map[string]string{"STORAGE_URL_FILE": path}})
-		err := c.ReadStorageURL()
-		switch {
-		case want != "" && (err != nil || c.Storage.URL != want):
-			t.Errorf("%q: %v, %s", contents, err, c.Storage.URL)
-		case want == "" && (!errors.As(err, new(*config.InvalidError)) || strings.Contains(err.Error(), "tell") || !strings.Contains(err.Error(), path)):
-			t.Errorf("%q: %v, want that it is invalid", contents, err)
-		}
-		if lines := strings.Join(c.Lines(), "\n"); strings.Contains(lines, "tell") || !strings.Contains(lines, "\nSTORAGE_URL_FILE=") {
-			t.Errorf("%q is printed as\n%s", contents, lines)
-		}
-	}
-	c := load(t, config.Sources{Environ: map[string]string{"STORAGE_URL_FILE": filepath.Join(dir, "none")}})
-	if err := c.ReadStorageURL(); !errors.Is(err, fs.ErrNotExist) || c.Storage.Path != "" {
-		t.Errorf("without the file: %v, %v", err, c.Storage)
 	}
 }

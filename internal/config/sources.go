@@ -5,12 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"plantstore/storage"
 )
 
 // Sources are the sources of values, in descending order of precedence. All are keyed by
 // [Option.Env]. An empty value in the environment or in .env is ignored. An empty flag
 // overrides them if the option has no default.
 type Sources struct {
+	// Engines are the engines of the program; nil: STORAGE_URL may have any scheme.
+	Engines storage.Engines
+	// StorageOptions are the options of the program for the location of the plants in addition
+	// to STORAGE_URL.
+	StorageOptions []Option
+
 	Flags   map[string]string
 	Environ map[string]string
 	Dotenv  map[string]string
@@ -47,41 +55,39 @@ func (s Sources) lookup(o Option) value {
 // Load returns the configuration from the sources. The error has a line for each invalid
 // option.
 func Load(sources Sources) (*Config, error) {
-	c := &Config{values: make(map[string]value)}
-	for _, option := range Options() {
+	c := &Config{Engines: sources.Engines, options: Options(sources.StorageOptions...), values: make(map[string]value)}
+	for _, option := range c.options {
 		c.values[option.Env] = sources.lookup(option)
 	}
-	secretErr, storageErr := c.resolve("JWT_SECRET", "JWT_SECRET_FILE"), c.resolve("STORAGE_URL", "STORAGE_URL_FILE")
-	if storageErr != nil {
-		storageErr = fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", storageErr)
+	var problems, contradictions []error
+	for _, option := range c.options {
+		contradictions = append(contradictions, c.resolve(option))
 	}
-	var problems []error
-	for _, option := range Options() {
+	for _, option := range c.options {
 		if v, ok := c.values[option.Env]; ok {
 			problems = append(problems, option.apply(c, v))
 		}
 	}
-	if err := errors.Join(append(problems, secretErr, storageErr)...); err != nil {
+	if err := errors.Join(append(problems, contradictions...)...); err != nil {
 		return nil, err
 	}
 	c.applyPort()
 	return c, nil
 }
 
-// resolve deletes one of two alternative options: the one from the source with less precedence.
-// Both from the same source are an error. With STORAGE_URL_FILE, Storage is empty until
-// [Config.ReadStorageURL].
-func (c *Config) resolve(text, file string) error {
-	if c.values[text].text == "" || c.values[file].text == "" {
+// resolve deletes an option or the one that it replaces, whichever comes from the source with
+// less precedence. Both from the same source are an error.
+func (c *Config) resolve(o Option) error {
+	if c.values[o.Instead].text == "" || c.values[o.Env].text == "" {
 		return nil
 	}
-	switch t, f := c.values[text].precedence, c.values[file].precedence; {
-	case t > f:
-		delete(c.values, file)
-	case f > t:
-		delete(c.values, text)
+	switch replaced, own := c.values[o.Instead].precedence, c.values[o.Env].precedence; {
+	case replaced > own:
+		delete(c.values, o.Env)
+	case own > replaced:
+		delete(c.values, o.Instead)
 	default:
-		return fmt.Errorf("%s and %s are both given; give one of them", text, file)
+		return fmt.Errorf("%s and %s are both given; give one of them (an empty value counts as none)", o.Instead, o.Env)
 	}
 	return nil
 }
@@ -102,10 +108,10 @@ func (o Option) apply(c *Config, v value) error {
 	}
 	err := o.checkValue(v.text)
 	if err == nil {
-		err = o.set(c, v.text)
+		err = o.Set(c, v.text)
 	}
 	if err == nil && !o.Secret {
-		err = checkText(v.text)
+		err = CheckText(v.text)
 	}
 	if err == nil && v.precedence == fromFlag {
 		err = o.checkFlag(v.text)
@@ -144,7 +150,7 @@ func (c *Config) Given(env string) (text string, given bool) {
 // for secrets, which are REDACTED.
 func (c *Config) Lines() []string {
 	var lines []string
-	for _, option := range Options() {
+	for _, option := range c.options {
 		if option.Env == "PORT" { // part of ADDR
 			continue
 		}

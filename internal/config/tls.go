@@ -18,22 +18,22 @@ func tlsOptions() []Option {
 		{
 			Env: "TLS_CERT_FILE", Flag: "tls-cert-file",
 			Help: "`FILE` with the TLS certificate and its chain (PEM); reloaded when it changes",
-			set:  func(c *Config, v string) error { c.TLSCertFile = v; return nil },
+			Set:  func(c *Config, v string) error { c.TLSCertFile = v; return nil },
 		},
 		{
 			Env: "TLS_KEY_FILE", Flag: "tls-key-file",
 			Help: "`FILE` with the private key of the certificate (PEM)",
-			set:  func(c *Config, v string) error { c.TLSKeyFile = v; return nil },
+			Set:  func(c *Config, v string) error { c.TLSKeyFile = v; return nil },
 		},
 		{
 			Env: "ACME_DOMAINS", Flag: "acme-domains",
 			Help: "comma-separated `domains` to obtain certificates for by ACME; accepts the authority's terms",
-			set:  parsed(list(parseDomain), func(c *Config) *[]string { return &c.ACMEDomains }),
+			Set:  parsed(list(parseDomain), func(c *Config) *[]string { return &c.ACMEDomains }),
 		},
 		{
 			Env: "ACME_DIRECTORY", Flag: "acme-directory",
 			Help: "`URL` of the ACME directory (default: Let's Encrypt)",
-			set:  func(c *Config, v string) error { c.ACMEDirectory = v; return checkDirectory(v) },
+			Set:  func(c *Config, v string) error { c.ACMEDirectory = v; return checkDirectory(v) },
 		},
 	}
 }

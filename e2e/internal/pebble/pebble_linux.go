@@ -46,14 +46,10 @@ type Pebble struct {
 // certificates with this validity. The certificate of its own directory is issued by authority.
 func Start(t testing.TB, authority *certtest.Authority, host string, validity time.Duration) *Pebble {
 	t.Helper()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "pebble")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/letsencrypt/pebble/v2/cmd/pebble")
-	build.Dir = filepath.Join(module, "pebble")
+	build.Dir = filepath.Join(tools.Project(t), "e2e", "pebble")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build pebble: %v\n%s", err, out)
 	}

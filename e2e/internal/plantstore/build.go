@@ -17,9 +17,12 @@ import (
 // starts.
 var binary string //nolint:gochecknoglobals // TestMain has no other way to hand it to the tests
 
-// Main builds the program, runs the tests with it and returns their exit code.
+// Main builds the program plantstore, runs the tests with it and returns their exit code.
 // TestMain of each package that starts servers calls it.
-func Main(m *testing.M) int {
+func Main(m *testing.M) int { return MainOf(m, ".") }
+
+// MainOf is [Main] for the program in another module of the project, such as cluster.
+func MainOf(m *testing.M, module string) int {
 	dir, err := os.MkdirTemp("", "plantstore-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -27,17 +30,19 @@ func Main(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "plantstore")
-	if err := Build(binary); err != nil {
+	if err := build(module, binary); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
 }
 
-// Build builds the program as it is released into the file path. args are further arguments of
-// go build; GOFLAGS may add some, such as -race or -cover.
-func Build(path string, args ...string) error {
-	module, err := tools.ModuleDir()
+// Build builds the program plantstore as it is released into the file path. args are further
+// arguments of go build; GOFLAGS may add some, such as -race or -cover.
+func Build(path string, args ...string) error { return build(".", path, args...) }
+
+func build(module, path string, args ...string) error {
+	project, err := tools.ProjectDir()
 	if err != nil {
 		return err
 	}
@@ -47,7 +52,7 @@ func Build(path string, args ...string) error {
 	}
 	args = slices.Concat([]string{"build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-o", path}, args, []string{"."})
 	build := exec.CommandContext(context.Background(), "go", args...)
-	build.Dir = filepath.Dir(module)
+	build.Dir = filepath.Join(project, module)
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w\n%s", build.Args, err, out)
 	}

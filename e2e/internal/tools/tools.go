@@ -4,7 +4,6 @@ package tools
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,7 +12,7 @@ import (
 	"testing"
 )
 
-// Require returns the path of a program, installed by npm in the directory node of this module,
+// Require returns the path of a program, installed by npm in e2e/node,
 // else on the PATH. Further names are alternatives. Without any of them the test is skipped,
 // with a message on stderr; with CI=true it fails, so that CI checks with every tool.
 func Require(t testing.TB, name string, others ...string) string {
@@ -51,11 +50,11 @@ func NotChecked(t testing.TB, why string) {
 }
 
 func find(name string) (string, error) {
-	dir, err := ModuleDir()
+	dir, err := ProjectDir()
 	if err != nil {
 		return "", err
 	}
-	if path, err := exec.LookPath(filepath.Join(dir, "node", "node_modules", ".bin", name)); err == nil {
+	if path, err := exec.LookPath(filepath.Join(dir, "e2e", "node", "node_modules", ".bin", name)); err == nil {
 		return path, nil
 	}
 	return exec.LookPath(name)
@@ -65,34 +64,38 @@ func find(name string) (string, error) {
 // of this module. Without the file, it ends the test like [Require].
 func NodeFile(t testing.TB, name string) []byte {
 	t.Helper()
-	dir, err := ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	contents, err := os.ReadFile(filepath.Join(dir, "node", "node_modules", filepath.FromSlash(name)))
+	contents, err := os.ReadFile(filepath.Join(Project(t), "e2e", "node", "node_modules", filepath.FromSlash(name)))
 	if err != nil {
 		NotChecked(t, fmt.Sprintf("%s is missing (make tools installs it): %v", name, err))
 	}
 	return contents
 }
 
-// ModuleDir returns the directory of the module of the end-to-end tests.
-func ModuleDir() (string, error) {
-	out, err := exec.CommandContext(context.Background(), "go", "env", "GOMOD").Output()
+// ProjectDir returns the directory of the project: the nearest one above the working directory
+// with a directory .ci.
+func ProjectDir() (string, error) {
+	start, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("go env GOMOD: %w", err)
+		return "", err
 	}
-	return filepath.Dir(strings.TrimSpace(string(out))), nil
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".ci")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no directory above %s has a directory .ci", start)
+		}
+	}
 }
 
-// Project returns the directory of the project, the parent of that module.
+// Project is [ProjectDir] for a test.
 func Project(t testing.TB) string {
 	t.Helper()
-	module, err := ModuleDir()
+	dir, err := ProjectDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Dir(module)
+	return dir
 }
 
 // ProjectFile returns the contents of a file of the project, named by its slash-separated path
@@ -108,10 +111,10 @@ func ProjectFile(t testing.TB, name string) []byte {
 
 // Tags returns the build tags with which the program is released.
 func Tags() (string, error) {
-	dir, err := ModuleDir()
+	dir, err := ProjectDir()
 	if err != nil {
 		return "", err
 	}
-	tags, err := os.ReadFile(filepath.Join(filepath.Dir(dir), ".ci", "tags"))
+	tags, err := os.ReadFile(filepath.Join(dir, ".ci", "tags"))
 	return strings.TrimSpace(string(tags)), err
 }

@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	compose "github.com/compose-spec/compose-go/v2/types"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/yaml"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// TestKubernetes decodes the manifests as strictly as Kubernetes: an unknown or duplicate
+// field is a failure. Then it checks the fields that matter.
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
+	var deployment appsv1.Deployment
+	var service corev1.Service
+	var budget policyv1.PodDisruptionBudget
+	text := tools.ProjectFile(t, "docs/deploy/kubernetes.yaml")
+	documents := strings.Split(string(text), "\n---\n")
+	for i, object := range []any{&deployment, &service, &budget} {
+		if err := yaml.UnmarshalStrict([]byte(documents[i]), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := deployment.Spec.Template
+	container := pod.Spec.Containers[0]
+	for rule, ok := range map[string]bool{
+		"three documents, of the kinds that were read": len(documents) == 3 && deployment.Kind == "Deployment" &&
+			service.Kind == "Service" && budget.Kind == "PodDisruptionBudget",
+		"three replicas, of which two stay": *deployment.Spec.Replicas == 3 && budget.Spec.MinAvailable.IntValue() == 2,
+		"all select the same pods": fmt.Sprint(pod.Labels) == fmt.Sprint(deployment.Spec.Selector.MatchLabels) &&
+			fmt.Sprint(pod.Labels) == fmt.Sprint(service.Spec.Selector) && fmt.Sprint(pod.Labels) == fmt.Sprint(budget.Spec.Selector.MatchLabels),
+		"not root": *pod.Spec.SecurityContext.RunAsNonRoot && *pod.Spec.SecurityContext.RunAsUser == 65532,
+		"a read-only root file system, no capability": *container.SecurityContext.ReadOnlyRootFilesystem &&
+			!*container.SecurityContext.AllowPrivilegeEscalation && slices.Equal(container.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}),
+		"three probes":            container.StartupProbe != nil && container.ReadinessProbe != nil && container.LivenessProbe != nil,
+		"no token of the cluster": !*pod.Spec.AutomountServiceAccountToken,
+	} {
+		if !ok {
+			t.Errorf("violated: %s", rule)
+		}
+	}
+	checkProbes(t, container, service)
+	checkSecrets(t, container)
+	checkShutdown(t, container, time.Duration(*pod.Spec.TerminationGracePeriodSeconds)*time.Second)
+}
+
+// checkShutdown checks that a replica serves for a while after SIGTERM, and is not killed
+// before it has drained its requests.
+func checkShutdown(t *testing.T, container corev1.Container, grace time.Duration) {
+	t.Helper()
+	var delay, timeout time.Duration
+	for _, variable := range container.Env {
+		switch variable.Name {
+		case "SHUTDOWN_DELAY":
+			delay, _ = time.ParseDuration(variable.Value) // 0 is detected below
+		case "SHUTDOWN_TIMEOUT":
+			timeout, _ = time.ParseDuration(variable.Value)
+		}
+	}
+	if delay < time.Second || timeout == 0 || grace < delay+timeout+5*time.Second {
+		t.Errorf("SHUTDOWN_DELAY is %v, SHUTDOWN_TIMEOUT %v, and the grace period %v", delay, timeout, grace)
+	}
+}
+
+// checkProbes checks that probes and service go to the port that is listened on.
+func checkProbes(t *testing.T, container corev1.Container, service corev1.Service) {
+	t.Helper()
+	port, admin := container.Ports[0], container.Ports[1]
+	for probe, path := range map[*corev1.Probe]string{
+		container.StartupProbe: "/livez", container.ReadinessProbe: "/readyz", container.LivenessProbe: "/livez",
+	} {
+		if probe.HTTPGet.Path != path || probe.HTTPGet.Port.StrVal != admin.Name {
+			t.Errorf("a probe requests %s at %s, want %s", probe.HTTPGet.Path, probe.HTTPGet.Port.String(), path)
+		}
+	}
+	for _, variable := range container.Env {
+		if variable.Name == "ADMIN_ADDR" && variable.Value != fmt.Sprintf(":%d", admin.ContainerPort) {
+			t.Errorf("the admin listener is at %s, its port is %+v", variable.Value, admin)
+		}
+	}
+	if service.Spec.Ports[0].TargetPort.StrVal != port.Name || port.ContainerPort != 8080 {
+		t.Errorf("the service has the target %s, the port is %+v", service.Spec.Ports[0].TargetPort.String(), port)
+	}
+}
+
+// checkSecrets checks that each variable is an option of the program, and that secret
+// values come from the Secret.
+func checkSecrets(t *testing.T, container corev1.Container) {
+	t.Helper()
+	names := options(t)
+	for _, variable := range container.Env {
+		if !slices.Contains(names, variable.Name) && variable.Name != "GOMEMLIMIT" { // which Go reads itself
+			t.Errorf("%s is not an option", variable.Name)
+		}
+		switch variable.Name {
+		case "STORAGE_URL":
+			if variable.Value != "" {
+				t.Errorf("%s is %s, want it in a file", variable.Name, variable.Value)
+			}
+		case "STORAGE_URL_FILE", "JWT_SECRET_FILE":
+			if mount := container.VolumeMounts[0]; mount.Name != "secret" || !strings.HasPrefix(variable.Value, mount.MountPath+"/") {
+				t.Errorf("%s is %s, want it from the Secret", variable.Name, variable.Value)
+			}
+		}
+	}
+}
+
+// options returns the names of all options but PORT.
+func options(t *testing.T) (names []string) {
+	t.Helper()
+	lines, err := plantstore.Command(t, t.TempDir(), nil, "config").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		name, _, _ := strings.Cut(line, "=")
+		names = append(names, name)
+	}
+	return names
+}
+
+// TestCompose reads the compose file as Compose does, with its schema, and creates the secrets as
+// described at its top: they must belong to the user of the container, and no other user may
+// read them.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	tools.RequireRoot(t, "give files away")
+	text := tools.ProjectFile(t, "docs/deploy/compose.yaml")
+	clone, commands := t.TempDir(), "set -eu; umask 077; mkdir -p data docs/deploy; cd docs/deploy\n"
+	for line := range strings.Lines(string(text)) {
+		if command, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(command, "docker ") {
+			commands += strings.TrimPrefix(command, "sudo ")
+		}
+	}
+	shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", commands)
+	shell.Dir = clone
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", commands, err, out)
+	}
+	project, err := loader.LoadWithContext(t.Context(), compose.ConfigDetails{
+		WorkingDir:  filepath.Join(clone, "docs", "deploy"),
+		ConfigFiles: []compose.ConfigFile{{Filename: "compose.yaml", Content: text}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := project.Services["plantstore"]
+	if *service.Deploy.Replicas != 3 || !service.ReadOnly || service.User != "65532:65532" || !slices.Equal(service.CapDrop, []string{"ALL"}) {
+		t.Errorf("the service is not three replicas without privileges: %+v", service)
+	}
+	names := options(t)
+	for name := range service.Environment {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not an option", name)
+		}
+	}
+	if port := service.Ports[0]; port.HostIP != "127.0.0.1" || port.Target != 8080 {
+		t.Errorf("the port is %+v", port)
+	}
+	for name, owner := range map[string]uint32{"jwt-secret": 65532, "storage-url": 65532, "postgres-password": 0} {
+		info, err := os.Stat(project.Secrets[name].File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != owner || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, and belongs to %+v, want mode 0600 and user %d", name, info.Mode(), info.Sys(), owner)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package e2e
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"plantstore/e2e/cluster/internal/etcd"
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
+	"plantstore/internal/certtest"
+)
+
+// eventually sends new plants until the outcome is as expected.
+func (s *site) eventually(goal string, want outcome, word string) {
+	s.t.Helper()
+	process.Eventually(s.t, goal, func(context.Context) error {
+		s.mu.Lock()
+		id := 1<<50 + int64(len(s.history))
+		s.mu.Unlock()
+		got := s.create(0, id, goal, true)
+		if got == want && strings.Contains(s.last().response, word) {
+			return nil
+		}
+		return errors.New(s.last().response)
+	})
+}
+
+// last returns the operation that ended last.
+func (s *site) last() operation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.history) == 0 {
+		return operation{}
+	}
+	return s.history[len(s.history)-1]
+}
+
+// startFails starts a replica that must exit, and checks its message.
+func startFails(t *testing.T, url string, words ...string) {
+	t.Helper()
+	start := time.Now()
+	_, err := plantstore.Try(t, plantstore.Options{Env: []string{"STORAGE_URL=" + url, "JWT_SECRET=" + secret}})
+	if err == nil {
+		t.Errorf("%s: the replica has started", url)
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: the error is %q, without %q", url, err, word)
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the error contains the password: %v", err)
+	}
+	if took := time.Since(start); took > process.Patience/2 {
+		t.Errorf("%s: the failure took %v", url, took)
+	}
+}
+
+// TestEtcdQuota fills an etcd up to its quota under load, and frees space again.
+func TestEtcdQuota(t *testing.T) {
+	t.Parallel()
+	cluster := etcd.Start(t, etcd.Options{Args: []string{"--quota-backend-bytes", fmt.Sprint(4 << 20)}})
+	client := cluster.Client()
+	// Other keys take up most of the space.
+	for n := range 24 {
+		do(client.Put(t.Context(), fmt.Sprint("others/", n), strings.Repeat("x", 100<<10))).must(t)
+	}
+	s := newSite(t, "etcd://"+cluster.Hosts(), 2)
+	stop := s.load()
+	process.Eventually(t, "error 507", func(context.Context) error {
+		if response := s.last().response; !strings.Contains(response, "error 507") {
+			return errors.New(response)
+		}
+		return nil
+	})
+	// A replica that starts now logs this, and runs.
+	s.replace(1)
+	if log := s.replicas[1].Log(); !strings.Contains(log, "ready") {
+		t.Errorf("the replica that started without space logs:\n%s", log)
+	}
+	response := do(client.Delete(t.Context(), "others/", clientv3.WithPrefix())).must(t)
+	do(client.Compact(t.Context(), response.Header.Revision, clientv3.WithCompactPhysical())).must(t)
+	do(client.Defragment(t.Context(), client.Endpoints()[0])).must(t)
+	do(client.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})).must(t)
+	s.await(10)
+	stop()
+	s.verify()
+}
+
+// A result holds the return values of a call.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// do returns the result of a call.
+func do[T any](value T, err error) result[T] { return result[T]{value, err} }
+
+// must returns the value, and ends the test if the call has failed.
+func (r result[T]) must(t testing.TB) T {
+	t.Helper()
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	return r.value
+}
+
+// TestEtcdCredentials uses wrong users, insufficient privileges, and privileges that change.
+func TestEtcdCredentials(t *testing.T) {
+	t.Parallel()
+	cluster := etcd.Start(t, etcd.Options{})
+	client, ctx := cluster.Client(), t.Context()
+	all := clientv3.PermissionType(clientv3.PermReadWrite)
+	do(client.UserAdd(ctx, "root", "of the tests")).must(t)
+	do(client.UserGrantRole(ctx, "root", "root")).must(t)
+	do(client.RoleAdd(ctx, "gardener")).must(t)
+	do(client.RoleGrantPermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), all)).must(t)
+	do(client.RoleAdd(ctx, "visitor")).must(t)
+	do(client.RoleGrantPermission(ctx, "visitor", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), clientv3.PermissionType(clientv3.PermRead))).must(t)
+	for _, user := range []string{"gardener", "visitor"} {
+		do(client.UserAdd(ctx, user, "hunter2")).must(t)
+		do(client.UserGrantRole(ctx, user, user)).must(t)
+	}
+	do(client.AuthEnable(ctx)).must(t)
+	admin := do(clientv3.New(clientv3.Config{Endpoints: client.Endpoints(), Username: "root", Password: "of the tests"})).must(t)
+	t.Cleanup(func() { _ = admin.Close() })
+
+	// Without a user it fails at once, although it would wait a minute for a member.
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden?timeout=1m", "etcd at", "requires a user and a password")
+	startFails(t, "etcd://gardener:hunter2x@"+cluster.Hosts()+"/garden", "the user or the password is wrong")
+	startFails(t, "etcd://gardener:hunter2@"+cluster.Hosts()+"/gar", `"gardener" lacks the right to read and write below the prefix /gar/`)
+	startFails(t, "etcd://visitor:hunter2@"+cluster.Hosts()+"/garden", `"visitor" lacks the right`)
+
+	s := newSite(t, "etcd://gardener:hunter2@"+cluster.Hosts()+"/garden", 1)
+	s.eventually("allowed", created, "")
+	do(admin.RoleRevokePermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"))).must(t)
+	s.eventually("without the right", refused, "error 500")
+	do(admin.RoleGrantPermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), all)).must(t)
+	s.eventually("allowed again", created, "")
+	do(admin.UserChangePassword(ctx, "gardener", "changed")).must(t)
+	s.eventually("with the old password", refused, "was not stored")
+	do(admin.UserChangePassword(ctx, "gardener", "hunter2")).must(t)
+	s.eventually("with the right password", created, "")
+	s.verify()
+	if log := s.replicas[0].Log(); strings.Contains(log, "hunter2") || !strings.Contains(log, "permission denied") {
+		t.Errorf("the log contains the password, or not the cause:\n%s", log)
+	}
+}
+
+// TestEtcdCertificates lets the client's certificate expire and replaces it by a valid one.
+func TestEtcdCertificates(t *testing.T) {
+	t.Parallel()
+	address := process.Address()
+	ca, dir := certtest.New(t), t.TempDir()
+	server, serverKey := ca.Issue(t.TempDir(), time.Now().Add(time.Hour), net.ParseIP(address))
+	cert, key := ca.Issue(dir, time.Now().Add(time.Hour))
+	config := ca.Client()
+	config.Certificates = []tls.Certificate{do(tls.LoadX509KeyPair(cert, key)).must(t)}
+	cluster := etcd.Start(t, etcd.Options{
+		Addresses: []string{address}, Scheme: "https", TLS: config,
+		Args: []string{"--cert-file", server, "--key-file", serverKey, "--trusted-ca-file", ca.File, "--client-cert-auth"},
+	})
+	url := "etcd://" + cluster.Hosts() + "/garden?ca=" + ca.File + "&cert=" + cert + "&key=" + key
+	s := newSite(t, url, 1)
+	s.eventually("with a good certificate", created, "")
+
+	ca.Issue(dir, time.Now().Add(-time.Hour))
+	cluster.Members[0].Kill() // so that there is a new connection
+	cluster.Restart(cluster.Members[0])
+	s.eventually("with an expired certificate", refused, "error 503")
+	startFails(t, url, "expired certificate")
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden?ca="+ca.File, "no member with a quorum has responded")
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden?tls=true", "unknown authority")
+	ca.Issue(dir, time.Now().Add(time.Hour))
+	s.eventually("with a new certificate", created, "")
+	s.verify()
+}

@@ -1,0 +1,226 @@
+// Package etcd runs real clusters of etcd for the end-to-end tests.
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"plantstore/e2e/internal/process"
+	"plantstore/e2e/internal/tools"
+)
+
+// Ports of each member, which has its own address.
+const (
+	clientPort = 2379
+	peerPort   = 2380
+)
+
+// build builds the server once for all tests of a process.
+var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // it is built once
+	project, err := tools.ProjectDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("plantstore-e2e-etcd-%d", os.Getpid()))
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-ldflags", "-s -w", "-o", path, ".")
+	cmd.Dir = filepath.Join(project, "cluster", "e2e", "etcd")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build etcd: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// Clean removes the built server. TestMain calls it at the end.
+func Clean() {
+	_ = os.Remove(filepath.Join(os.TempDir(), fmt.Sprintf("plantstore-e2e-etcd-%d", os.Getpid())))
+}
+
+// Options are the options of a cluster.
+type Options struct {
+	// Members is the number of members; 0 means 1.
+	Members int
+	// Dir holds the data; empty means a fresh directory.
+	Dir string
+	// Addresses are the addresses of the members; nil means some of the loopback
+	// network.
+	Addresses []string
+	// Peers are the addresses among the members; nil means the same.
+	Peers []string
+	// Wrap are the first words of the command of each member, by its number.
+	Wrap func(member int) []string
+	// Args are further arguments of each member.
+	Args []string
+	// Scheme is the scheme of the clients' URLs; empty means http.
+	Scheme string
+	// TLS is the configuration of the tests' own clients.
+	TLS *tls.Config
+}
+
+// A Cluster is a running etcd.
+type Cluster struct {
+	Members []*Member
+
+	t       testing.TB
+	options Options
+	program string
+	token   string
+}
+
+// A Member is one server of a cluster.
+type Member struct {
+	*process.Process
+	Address string // address for clients, without a port
+	Name    string
+	Number  int
+	peer    string // address for the other members
+	dir     string
+}
+
+// Start starts a cluster and returns when it has a leader.
+func Start(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	program, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Members = max(o.Members, 1)
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	if o.Scheme == "" {
+		o.Scheme = "http"
+	}
+	c := &Cluster{t: t, options: o, program: program, token: t.Name()}
+	for n := range o.Members {
+		m := &Member{Name: fmt.Sprint("m", n), dir: filepath.Join(o.Dir, fmt.Sprint("m", n)), Number: n}
+		if o.Addresses != nil {
+			m.Address = o.Addresses[n]
+		} else {
+			m.Address = process.Address()
+		}
+		m.peer = m.Address
+		if o.Peers != nil {
+			m.peer = o.Peers[n]
+		}
+		c.Members = append(c.Members, m)
+	}
+	for _, m := range c.Members {
+		c.Restart(m)
+	}
+	c.AwaitHealthy()
+	return c
+}
+
+// Restart starts a stopped member.
+func (c *Cluster) Restart(m *Member) {
+	c.t.Helper()
+	if err := os.MkdirAll(m.dir, 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	var peers []string
+	for _, m := range c.Members {
+		peers = append(peers, m.Name+"=http://"+process.Port(m.peer, peerPort))
+	}
+	client, peer := c.url(m), "http://"+process.Port(m.peer, peerPort)
+	var words []string
+	if c.options.Wrap != nil {
+		words = c.options.Wrap(m.Number)
+	}
+	words = append(words, c.program,
+		"--name", m.Name, "--data-dir", filepath.Join(m.dir, "data"), "--log-level", "warn",
+		"--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+		"--initial-cluster", strings.Join(peers, ","), "--initial-cluster-token", c.token)
+	words = append(words, c.options.Args...)
+	m.Process = process.Start(c.t, m.dir, exec.CommandContext(context.Background(), words[0], words[1:]...))
+}
+
+func (c *Cluster) url(m *Member) string {
+	return c.options.Scheme + "://" + process.Port(m.Address, clientPort)
+}
+
+// Hosts returns the members as in a storage URL.
+func (c *Cluster) Hosts() string {
+	var hosts []string
+	for _, m := range c.Members {
+		hosts = append(hosts, process.Port(m.Address, clientPort))
+	}
+	return strings.Join(hosts, ",")
+}
+
+// Client returns a client of the given members, by default of all.
+func (c *Cluster) Client(members ...*Member) *clientv3.Client {
+	c.t.Helper()
+	if members == nil {
+		members = c.Members
+	}
+	var urls []string
+	for _, m := range members {
+		urls = append(urls, c.url(m))
+	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: urls, TLS: c.options.TLS, Logger: zap.NewNop()})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// AwaitHealthy waits until every member serves linearizable reads.
+func (c *Cluster) AwaitHealthy() {
+	c.t.Helper()
+	for _, m := range c.Members {
+		client := c.Client(m)
+		process.Eventually(c.t, "etcd member "+m.Name, func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			_, err := client.Get(ctx, "health")
+			return err
+		})
+		_ = client.Close()
+	}
+}
+
+// Leader returns the leader that a majority of the members reports.
+func (c *Cluster) Leader() *Member {
+	c.t.Helper()
+	var leader *Member
+	process.Eventually(c.t, "a leader", func(ctx context.Context) error {
+		votes := map[uint64]int{}
+		ids := map[uint64]*Member{}
+		for _, m := range c.Members {
+			if status, err := c.status(ctx, m); err == nil {
+				votes[status.Leader]++
+				ids[status.Header.MemberId] = m
+			}
+		}
+		for id, n := range votes {
+			if n > len(c.Members)/2 && ids[id] != nil {
+				leader = ids[id]
+				return nil
+			}
+		}
+		return errors.New("no majority follows one")
+	})
+	return leader
+}
+
+func (c *Cluster) status(ctx context.Context, m *Member) (*clientv3.StatusResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	client := c.Client(m)
+	defer func() { _ = client.Close() }()
+	return client.Status(ctx, c.url(m))
+}

@@ -1,0 +1,21 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"plantstore/e2e/cluster/internal/etcd"
+	"plantstore/e2e/internal/plantstore"
+)
+
+func TestMain(m *testing.M) {
+	// Each operation crosses a network and is synced, so fewer of them are enough.
+	if err := flag.Set("rapid.checks", fmt.Sprint(plantstore.Torture(10, 100))); err != nil {
+		panic(err)
+	}
+	code := plantstore.MainOf(m, "cluster")
+	etcd.Clean()
+	os.Exit(code)
+}

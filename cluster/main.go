@@ -1,0 +1,29 @@
+// Plantstore-cluster is plantstore for several machines: the same commands, with the plants
+// in a file, in etcd or in PostgreSQL.
+package main
+
+import (
+	"context"
+	"os"
+
+	"plantstore/cluster/etcd"
+	"plantstore/cluster/postgres"
+	"plantstore/internal/cli"
+	"plantstore/internal/config"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+)
+
+func main() {
+	os.Exit(cli.Main(context.Background(), cli.Process{
+		Name:           "plantstore-cluster",
+		Args:           os.Args,
+		Environ:        os.Environ(),
+		Stdin:          os.Stdin,
+		Stdout:         os.Stdout,
+		Stderr:         os.Stderr,
+		Version:        cli.ReadVersion(),
+		Engines:        storage.Engines{"bbolt": bbolt.Open, "etcd": etcd.Open, "postgres": postgres.Open, "postgresql": postgres.Open},
+		StorageOptions: []config.Option{storageURLFile()},
+	}))
+}

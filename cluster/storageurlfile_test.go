@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/internal/config"
+)
+
+// TestStorageURLFile checks that the file holds one line with a storage URL, which is in no
+// error and not printed.
+func TestStorageURLFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "url")
+	load := func() (*config.Config, error) {
+		return config.Load(config.Sources{
+			Environ: map[string]string{"STORAGE_URL_FILE": path}, StorageOptions: []config.Option{storageURLFile()},
+		})
+	}
+	if _, err := load(); err == nil || !strings.Contains(err.Error(), "name the file with the storage URL") {
+		t.Errorf("without the file: %v", err)
+	}
+	for contents, want := range map[string]string{ //nolint:gosec // made up
+		"postgres://u:tell@h/db\n":         "postgres://u:tell@h/db",
+		"\ufeffpostgres://u:tell@h/db\r\n": "postgres://u:tell@h/db",
+		"a.db":                             "a.db",
+		"":                                 "",
+		"\n":                               "",
+		" postgres://u:tell@h/db\n":        "",
+		"postgres://u:tell@h/db\n\n":       "",
+		"a.db\npostgres://u:tell@h/db\n":   "",
+		"host=h password=tell\n":           "",
+		"STORAGE_URL=a.db\n":               "",
+	} {
+		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := load()
+		if err != nil {
+			if want != "" || strings.Contains(err.Error(), "tell") || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q: %v, want %s", contents, err, want)
+			}
+			continue
+		}
+		if c.Storage.URL != want {
+			t.Errorf("%q: %s, want %s", contents, c.Storage.URL, want)
+		}
+		if lines := strings.Join(c.Lines(), "\n"); strings.Contains(lines, "tell") || !strings.Contains(lines, "\nSTORAGE_URL_FILE=") {
+			t.Errorf("%q is printed as\n%s", contents, lines)
+		}
+	}
+}

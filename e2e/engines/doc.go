@@ -1,3 +1,0 @@
-// Package engines tests the engines for several machines with real clusters of etcd and real
-// PostgreSQL servers, also broken and partitioned ones.
-package engines
