@@ -153,8 +153,11 @@ func (l *csvLines) toJSON(row []string, line int) (err error) {
 func appendCell(b []byte, column, text string) ([]byte, error) {
 	value := jsontext.Value(text)
 	literal := strings.HasPrefix(text, `"`)
+	number := column == "id" && value.Kind() == jsontext.KindNumber && value.IsValid()
 	switch {
-	case column == "id" && value.Kind() == jsontext.KindNumber && value.IsValid(), literal && value.IsValid():
+	case number && strings.ContainsAny(text, ".eE"): // stricter than C2.13: digits are lost
+		return nil, errors.New("looks rounded by a spreadsheet; write all its digits")
+	case number, literal && value.IsValid():
 		return append(b, text...), nil
 	case literal:
 		return nil, errors.New("begins with a quotation mark, but is not a JSON string")
