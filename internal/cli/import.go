@@ -62,8 +62,8 @@ const maxReported = 100
 func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	for _, file := range cmd.Args().Slice() { // before the first one is imported
-		if _, err := os.Stat(file); err != nil && file != standardStream {
-			return openError(file, err)
+		if err := i.check(file); err != nil {
+			return err
 		}
 	}
 	dryRun := cmd.Bool("dry-run")
@@ -98,6 +98,21 @@ func (i *importer) importAll(ctx context.Context) error {
 		return err
 	}
 	return findings("%s left out: fix and import them again, or skip taken ids with --on-conflict skip", bad)
+}
+
+// check checks the beginning of a file, unless it is stdin or a pipe, which can be read only once.
+func (i *importer) check(name string) error {
+	info, err := os.Stat(name)
+	if name == standardStream || err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	file, err := os.Open(name) //nolint:gosec // the operator names the file
+	if err != nil {
+		return openError(name, err)
+	}
+	defer func() { _ = file.Close() }() // only read
+	in := io.NewSectionReader(file, 0, info.Size()) // leaves the offset, which /dev/stdin may share
+	return i.failure(name, plantio.NewReader(in, fileFormat(i.cmd, name), i.limits).Open())
 }
 
 func (i *importer) importFile(ctx context.Context, name string) error {

@@ -180,3 +180,19 @@ func TestSeedOfGivenFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestImportChecksAllFilesFirst checks that nothing is stored if one of several files is refused,
+// unless it is stdin.
+func TestImportChecksAllFilesFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stored(t)
+	writeFile(t, "good.jsonl", someLines)
+	writeFile(t, "bad.csv", "id;name\n")
+	const reason = "has semicolons between its columns: save it as CSV with commas"
+	checkFailure(t, run(t, nil, "plants", "import", "good.jsonl", "bad.csv"), 2, "import bad.csv: "+reason+"; 0 plants were stored")
+	if got := output(t, nil, "plants", "count"); got != "0\n" {
+		t.Errorf("there are %s plants, want none", got)
+	}
+	checkFailure(t, runWith(t, nil, "1.0", "plants", "import", "good.jsonl", "-"), 2,
+		`import -: begins with "1.0", not with { or [, so it is not JSON: name a CSV file .csv, or use --format csv; 4 plants were stored`)
+}
