@@ -80,8 +80,8 @@ type Limits struct {
 type (
 	// A Runner has background work.
 	Runner interface {
-		// Run runs until ctx ends, after the last commit.
-		Run(ctx context.Context)
+		// Run runs until done is closed, after the last commit.
+		Run(done <-chan struct{})
 	}
 
 	// A Resetter can replace all plants at once. It has one writer.

@@ -55,8 +55,8 @@ func (e *testEngine) Close() error {
 }
 
 // Run implements [storage.Runner].
-func (e *testEngine) Run(ctx context.Context) {
-	<-ctx.Done()
+func (e *testEngine) Run(done <-chan struct{}) {
+	<-done
 	time.Sleep(e.lasting)
 	e.ended = true
 }

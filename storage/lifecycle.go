@@ -68,11 +68,11 @@ func (s *Store) startRun() {
 	if !ok {
 		return
 	}
-	ctx, end := context.WithCancel(context.Background())
+	done := make(chan struct{})
 	var running sync.WaitGroup
-	running.Go(func() { runner.Run(ctx) })
+	running.Go(func() { runner.Run(done) })
 	s.endRun = func() {
-		end()
+		close(done)
 		running.Wait()
 	}
 }

@@ -36,7 +36,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	if err := e.connect(ctx, t, options); err != nil {
 		return nil, fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), advise(err, t))
 	}
-	return storage.New(e, nil, storage.Limits{ //nolint:contextcheck // the store outlives the context of its opening
+	return storage.New(e, nil, storage.Limits{
 		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers,
 	}, options), nil
 }

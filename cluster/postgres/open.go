@@ -44,7 +44,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 		first := config.ConnConfig // of several hosts
 		return nil, fmt.Errorf("PostgreSQL at %s:%d/%s: %w", first.Host, first.Port, first.Database, advise(err))
 	}
-	return storage.New(e, nil, storage.Limits{ //nolint:contextcheck // the store outlives the context of its opening
+	return storage.New(e, nil, storage.Limits{
 		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers,
 	}, options), nil
 }

@@ -129,7 +129,7 @@ func (s store) lines() io.Reader {
 		buffer := bufio.NewWriter(w)
 		for n := range s.plants {
 			if s.order == scattered {
-				n = rand.Int64N(8e15) //nolint:gosec // not a secret
+				n = rand.Int64N(8e15)
 			}
 			fmt.Fprintf(buffer, `{"id":%d,"name":"Fern","tag":"indoor"}`+"\n", 1e15+n)
 		}

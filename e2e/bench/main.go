@@ -56,7 +56,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	h, err := newHarness(dir, filepath.Join(root, "e2e", "bench", "create.lua")) //nolint:contextcheck // building needs none
+	h, err := newHarness(dir, filepath.Join(root, "e2e", "bench", "create.lua"))
 	if err != nil {
 		return err
 	}

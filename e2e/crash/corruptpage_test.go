@@ -27,7 +27,7 @@ func TestCorruptPages(t *testing.T) {
 			for _, leaf := range random.Perm(len(leaves))[:3] {
 				page := corrupt[leaves[leaf].start:][:l.pageSize]
 				for i := range page {
-					page[i] = byte(random.Uint32()) & mask //nolint:gosec // any byte will do
+					page[i] = byte(random.Uint32()) & mask
 				}
 			}
 			writeDatabase(t, dir, corrupt)

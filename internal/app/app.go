@@ -159,7 +159,7 @@ func (a *App) Run(ctx context.Context) error {
 	leaving, cancel := untilStopped(ctx, a.store)
 	defer cancel()
 	a.leaving = leaving
-	a.startControl()
+	a.startControl() //nolint:contextcheck // App.Close ends it
 	serving, cancel := delayed(leaving, a.leave)
 	defer cancel()
 	defer context.AfterFunc(serving, func() { a.logger.Info("shutting down: draining requests") })()
@@ -168,7 +168,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	a.notify(ctx, "READY=1")
 	context.AfterFunc(leaving, func() { a.notify(ctx, "STOPPING=1") })
-	a.startAdmin()
+	a.startAdmin() //nolint:contextcheck // App.Close ends it
 	return errors.Join(a.server.Serve(serving, a.listeners.clients), faultOf(a.store))
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"plantstore/internal/browse"
+	"plantstore/storage"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,7 +22,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // serve serves a site without a store. stop ends it.
 func serve(t *testing.T) (site *browse.Site, stop func()) {
 	t.Helper()
-	site, err := browse.Listen(t.Context(), 0, func(context.Context) (browse.Store, string, error) { return nil, "", os.ErrNotExist })
+	site, err := browse.Listen(t.Context(), 0, func(context.Context) (*storage.Store, string, func() error, error) {
+		return nil, "", nil, os.ErrNotExist
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

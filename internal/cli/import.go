@@ -26,15 +26,16 @@ func newImport(p *Process) *cli.Command {
 		Name:      "import",
 		Usage:     "import plants from files or from stdin",
 		ArgsUsage: "FILE...",
-		Description: "Reads JSON Lines, or CSV if FILE ends in .csv; - is stdin. A line that POST /plants would refuse\n" +
-			"is reported with its number and skipped. Identical plants that exist are skipped, so that an\n" +
-			"interrupted import can be run again. Each batch of plants is stored completely or not at all.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 there were bad lines.\n" +
+		Description: "Reads JSON Lines or a JSON array of plants, or CSV if FILE ends in .csv; - is stdin. A line that\n" +
+			"POST /plants would refuse is reported with its number and skipped. Identical plants that exist\n" +
+			"are skipped, so that an interrupted import can be run again. Each batch of plants is stored\n" +
+			"completely or not at all, and nothing from a file in another format.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused or another format, 3 there were bad lines.\n" +
 			"Examples:\n" +
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
 		Flags: append(storeFlags(p,
-			choiceFlag("format", "`format` of the files: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
+			choiceFlag("format", "`format` of the files: jsonl, json (an array) or csv (default: by file name)", "", "jsonl", "json", "csv"),
 			choiceFlag("on-conflict", "`action` if a different plant has the id: error (a bad line) or skip", "error", "error", "skip"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "report the result without storing anything", HideDefault: true},
 			jsonFlag(), quietFlag(),
@@ -59,12 +60,12 @@ type importer struct {
 const maxReported = 100
 
 func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
+	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	for _, file := range cmd.Args().Slice() { // before the first one is imported
-		if _, err := os.Stat(file); err != nil && file != standardStream {
-			return openError(file, err)
+		if err := i.check(file); err != nil {
+			return err
 		}
 	}
-	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	dryRun := cmd.Bool("dry-run")
 	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store *storage.Store) error {
 		i.options.Create = store.CreateAll
@@ -99,6 +100,21 @@ func (i *importer) importAll(ctx context.Context) error {
 	return findings("%s left out: fix and import them again, or skip taken ids with --on-conflict skip", bad)
 }
 
+// check checks the beginning of a file, unless it is stdin or a pipe, which can be read only once.
+func (i *importer) check(name string) error {
+	info, err := os.Stat(name)
+	if name == standardStream || err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	file, err := os.Open(name) //nolint:gosec // the operator names the file
+	if err != nil {
+		return openError(name, err)
+	}
+	defer func() { _ = file.Close() }() // only read
+	in := io.NewSectionReader(file, 0, info.Size()) // leaves the offset, which /dev/stdin may share
+	return i.failure(name, plantio.NewReader(in, fileFormat(i.cmd, name), i.limits).Open())
+}
+
 func (i *importer) importFile(ctx context.Context, name string) error {
 	in, size, err := i.open(name)
 	if err != nil {
@@ -113,15 +129,23 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	options.Done = func() { bar.Describe(counted(i.sum.Created, "plant", "plants")) }
 	before := max(i.reported, maxReported)
 	err = plantio.Import(ctx, plantio.NewReader(&input, fileFormat(i.cmd, name), i.limits), options, &i.sum)
-	err = cmp.Or(err, i.reportMore(name, i.reported-before))
+	return i.failure(name, cmp.Or(err, i.reportMore(name, i.reported-before)))
+}
+
+// failure returns the error for an import of a file that ended with err.
+func (i *importer) failure(name string, err error) error {
 	if err == nil {
 		return nil
+	}
+	stored := counted(i.sum.Created, "plant was", "plants were") + " stored"
+	if errors.As(err, new(*plantio.FormatError)) {
+		return misuse("import %s: %w; %s", name, err, stored)
 	}
 	advice := "run the import again to continue"
 	if errors.As(err, new(*plantio.ReadError)) {
 		err, advice = reason(err), "fix the file, and import it again"
 	}
-	return fmt.Errorf("import %s: %w; %s stored: %s", name, err, counted(i.sum.Created, "plant was", "plants were"), advice)
+	return fmt.Errorf("import %s: %w; %s: %s", name, err, stored, advice)
 }
 
 // open opens a file and returns its size, or -1 if it is unknown.
@@ -173,5 +197,5 @@ func (i *importer) report(value any, format string, args ...any) error {
 
 // openError returns the error for a file that cannot be opened.
 func openError(name string, err error) error {
-	return fmt.Errorf("import %s: %w", name, app.AdviseRead(reason(err), "name a file of plants, JSON Lines or CSV, or - for stdin"))
+	return fmt.Errorf("import %s: %w", name, app.AdviseRead(reason(err), "name a file of plants, JSON or CSV, or - for stdin"))
 }

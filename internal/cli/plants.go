@@ -42,7 +42,7 @@ func withStore(ctx context.Context, c *config.Config, o storage.Options, run fun
 // fileFormat returns the format of --format, or else by the file name.
 func fileFormat(cmd *cli.Command, file string) plantio.Format {
 	switch cmd.String("format") {
-	case "jsonl", "table":
+	case "jsonl", "json", "table":
 		return plantio.JSONLines
 	case "csv":
 		return plantio.CSV

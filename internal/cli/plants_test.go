@@ -226,10 +226,11 @@ func TestImport(t *testing.T) {
 
 func TestImportOfWrongFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
+	stored(t)
 	writeFile(t, "empty.csv", "")
 	writeFile(t, "good.jsonl", someLines)
-	checkFailure(t, run(t, nil, "plants", "import", "good.jsonl", "no.jsonl"), 1, "import no.jsonl: no such file or directory; name a file of plants, JSON Lines or CSV, or - for stdin")
-	checkFailure(t, run(t, nil, "plants", "import", "empty.csv"), 1, "import empty.csv: the file is empty: its first line must name the columns id, name and tag; 0 plants were stored: fix the file, and import it again")
+	checkFailure(t, run(t, nil, "plants", "import", "good.jsonl", "no.jsonl"), 1, "import no.jsonl: no such file or directory; name a file of plants, JSON or CSV, or - for stdin")
+	checkFailure(t, run(t, nil, "plants", "import", "empty.csv"), 2, "import empty.csv: the file is empty: its first line must name the columns id, name and tag; 0 plants were stored")
 	checkFailure(t, run(t, nil, "plants", "import", "data"), 1, "import data: is a directory; 0 plants were stored: fix the file, and import it again")
 	if got := output(t, nil, "plants", "count"); got != "0\n" {
 		t.Errorf("there are %s plants, want none", got)

@@ -83,5 +83,5 @@ func TestSeed(t *testing.T) {
 		t.Errorf("a seed with a bad line: %+v", r)
 	}
 	checkFailure(t, run(t, nil, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--seed", "no.csv"), 1,
-		"--seed: import no.csv: no such file or directory; name a file of plants, JSON Lines or CSV, or - for stdin")
+		"--seed: import no.csv: no such file or directory; name a file of plants, JSON or CSV, or - for stdin")
 }

@@ -28,7 +28,7 @@ func newServe(p *Process) *cli.Command {
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
 		Flags: append([]cli.Flag{ // the first two are for demonstrations and concern no other command
 			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants in a temporary directory that is removed at exit", HideDefault: true},
-			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},
+			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines, a JSON array or CSV) before serving; taken ids are skipped"},
 		}, allOptionFlags(p)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
 	}

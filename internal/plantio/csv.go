@@ -1,7 +1,7 @@
 package plantio
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -64,72 +64,87 @@ type csvLines struct {
 	source *io.LimitedReader // for a row
 	most   int64             // bytes of a row
 	header []string
-	last   int    // line number of the last row
-	text   []byte // the row as JSON
+	last   Position // of the last row
+	text   []byte   // the row as JSON
 }
 
-func newCSVLines(r io.Reader, limits models.Limits) *csvLines {
+// newCSVLines reads the header. It returns a *[FormatError] if the first line, or the beginning of a
+// longer one, is no header.
+func newCSVLines(r io.Reader, first []byte, limits models.Limits) (*csvLines, error) {
 	source := &io.LimitedReader{R: r}
-	in := csv.NewReader(bufio.NewReaderSize(source, bufferSize))
+	in := csv.NewReader(source)
 	in.FieldsPerRecord = -1 // missing cells are absent fields: some programs omit empty ones at the end of a row
 	in.ReuseRecord = true
-	return &csvLines{in: in, source: source, most: rowFactor*limits.BodyBytes + bufferSize}
+	l := &csvLines{in: in, source: source, most: rowFactor*limits.BodyBytes + bufferSize}
+	return l, l.readHeader(first)
 }
 
-func (l *csvLines) next() ([]byte, int, error) {
-	if l.header == nil {
-		if err := l.readHeader(); err != nil {
-			return nil, 1, err
-		}
-	}
-	row, line, err := l.row()
+func (l *csvLines) next() ([]byte, Position, error) {
+	row, at, err := l.row()
 	if err == nil {
-		err = l.toJSON(row, line)
+		err = l.toJSON(row, at)
 	}
-	return l.text, line, err
+	return l.text, at, err
 }
 
-// row returns the next row and its first line number.
-func (l *csvLines) row() (row []string, line int, err error) {
+// row returns the next row and its place.
+func (l *csvLines) row() (row []string, at Position, err error) {
 	l.source.N = l.most
 	row, err = l.in.Read()
 	var syntax *csv.ParseError
 	switch {
 	case l.source.N == 0: // package csv would read the rest of the file into memory
-		return nil, 0, fmt.Errorf("the row after line %d is longer than %d bytes; is a quotation mark left open?", l.last, l.most)
+		return nil, at, fmt.Errorf("the row after line %d is longer than %d bytes; is a quotation mark left open?", l.last.Line, l.most)
 	case errors.As(err, &syntax):
-		return nil, syntax.StartLine, badLine(syntax.StartLine, "is not CSV: %v in column %d", syntax.Err, syntax.Column)
+		at.Line = syntax.StartLine
+		return nil, at, badLine(at, "is not CSV: %v in column %d", syntax.Err, syntax.Column)
 	case err != nil:
-		return nil, 0, err
+		return nil, at, err
 	}
-	l.last, _ = l.in.FieldPos(0)
+	l.last.Line, _ = l.in.FieldPos(0)
 	return row, l.last, nil
 }
 
-func (l *csvLines) readHeader() error {
+func (l *csvLines) readHeader(first []byte) error {
 	row, _, err := l.row()
-	if errors.Is(err, io.EOF) {
-		return errors.New("the file is empty: its first line must name the columns id, name and tag")
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
+		return badFormat("the file is empty: its first line must name the columns id, name and tag")
+	case errors.As(err, new(*LineError)), l.source.N == 0:
+		return badHeader(first)
+	case err != nil:
 		return err
 	}
 	l.header = slices.Clone(row)
-	l.header[0] = strings.TrimPrefix(l.header[0], "\ufeff") // written by spreadsheets
 	for _, column := range columns() {
-		first := slices.Index(l.header, column)
-		if slices.Contains(l.header[first+1:], column) || first < 0 && column != "tag" {
-			return errors.New(shorten(fmt.Sprintf("line 1: must name the columns id, name and tag, each once, but names %q", l.header)))
+		i := slices.Index(l.header, column)
+		if slices.Contains(l.header[i+1:], column) || i < 0 && column != "tag" {
+			return badHeader(first)
 		}
 	}
 	return nil
 }
 
+// badHeader returns the error for a first line that is no header.
+func badHeader(line []byte) error {
+	delimiter := ""
+	if i := bytes.IndexAny(line, ",;\t"); i >= 0 {
+		delimiter = map[byte]string{';': "semicolons", '\t': "tabs"}[line[i]]
+	}
+	switch {
+	case bytes.HasPrefix(line, []byte("sep=")):
+		return badFormat("begins with %.40q, which only a spreadsheet understands: delete that line, and save the file with commas", line)
+	case delimiter != "":
+		return badFormat("has %s between its columns: save it as CSV with commas", delimiter)
+	}
+	return badFormat("line 1: must name the columns id, name and tag, each once, but is %q", line)
+}
+
 // toJSON sets l.text to the row as a NewPlant in JSON. It ignores other columns, as
 // [models.Decoder] ignores unknown fields.
-func (l *csvLines) toJSON(row []string, line int) (err error) {
+func (l *csvLines) toJSON(row []string, at Position) (err error) {
 	if len(row) > len(l.header) {
-		return badLine(line, "has %d cells, but there are %d columns", len(row), len(l.header))
+		return badLine(at, "has %d cells, but there are %d columns", len(row), len(l.header))
 	}
 	l.text = append(l.text[:0], '{')
 	for i, text := range row {
@@ -142,7 +157,7 @@ func (l *csvLines) toJSON(row []string, line int) (err error) {
 		}
 		l.text = append(strconv.AppendQuote(l.text, column), ':')
 		if l.text, err = appendCell(l.text, column, text); err != nil {
-			return badLine(line, "%s: %v", column, err)
+			return badLine(at, "%s: %v", column, err)
 		}
 	}
 	l.text = append(l.text, '}')
@@ -153,8 +168,11 @@ func (l *csvLines) toJSON(row []string, line int) (err error) {
 func appendCell(b []byte, column, text string) ([]byte, error) {
 	value := jsontext.Value(text)
 	literal := strings.HasPrefix(text, `"`)
+	number := column == "id" && value.Kind() == jsontext.KindNumber && value.IsValid()
 	switch {
-	case column == "id" && value.Kind() == jsontext.KindNumber && value.IsValid(), literal && value.IsValid():
+	case number && strings.ContainsAny(text, ".eE"): // stricter than C2.13: digits are lost
+		return nil, errors.New("looks rounded by a spreadsheet; write all its digits")
+	case number, literal && value.IsValid():
 		return append(b, text...), nil
 	case literal:
 		return nil, errors.New("begins with a quotation mark, but is not a JSON string")

@@ -17,7 +17,8 @@ import (
 type Format int
 
 const (
-	// JSONLines has a NewPlant on each line: {"id":…,"name":…,"tag":…}.
+	// JSONLines has a NewPlant on each line: {"id":…,"name":…,"tag":…}. A [Reader] also accepts
+	// a JSON array of them.
 	JSONLines Format = iota
 	// CSV is RFC 4180 with the columns id, name and tag. A cell that begins
 	// with a quotation mark is a JSON string, any other cell is literal text,
@@ -53,32 +54,31 @@ func NewWriter(w io.Writer, format Format) Writer {
 
 // A Reader reads plants and validates them by the rules of POST /plants.
 type Reader struct {
-	lines interface {
-		next() (text []byte, line int, err error)
-	} // NewPlants in JSON
+	in     *bufio.Reader
+	format Format
+	lines  interface {
+		next() (text []byte, at Position, err error)
+	} // NewPlants in JSON; nil: not open
 	limits  models.Limits
 	decoder *models.Decoder
 }
 
-// NewReader returns a Reader from r, with the limits of POST /plants: the body is the JSON line, or
-// the CSV row converted to JSON.
+// NewReader returns a Reader from r, with the limits of POST /plants: the body is the JSON line,
+// the element of the JSON array, or the CSV row converted to JSON.
 func NewReader(r io.Reader, format Format, limits models.Limits) *Reader {
-	reader := &Reader{limits: limits, decoder: models.NewDecoder(limits)}
-	if format == CSV {
-		reader.lines = newCSVLines(r, limits)
-	} else {
-		reader.lines = &jsonLines{in: bufio.NewReaderSize(r, bufferSize), limits: limits}
-	}
-	return reader
+	return &Reader{in: bufio.NewReaderSize(r, bufferSize), format: format, limits: limits, decoder: models.NewDecoder(limits)}
 }
 
-// Read returns the next plant and its line number, counted from 1. It returns io.EOF at
-// the end, a *[LineError] for an invalid line, after which Read may be called again, or
-// another error, which is final.
-func (r *Reader) Read() (storage.Record, int, error) {
-	text, line, err := r.lines.next()
+// Read returns the next plant and its place. It returns io.EOF at the end, a *[LineError] for
+// an invalid line or element, after which Read may be called again, or another error, which is
+// final.
+func (r *Reader) Read() (storage.Record, Position, error) {
+	if err := r.Open(); err != nil {
+		return storage.Record{}, Position{}, err
+	}
+	text, at, err := r.lines.next()
 	if err != nil {
-		return storage.Record{}, line, err
+		return storage.Record{}, at, err
 	}
 	var body models.NewPlant
 	err = r.decoder.Decode(text, &body)
@@ -87,21 +87,31 @@ func (r *Reader) Read() (storage.Record, int, error) {
 		if failure.Code == models.CodeContentTooLarge {
 			reason = fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", r.limits.BodyBytes)
 		}
-		err = badLine(line, "%s", reason)
+		err = badLine(at, "%s", reason)
 	}
-	return storage.Record{ID: body.ID.Value, Plant: body.Plant()}, line, err
+	return storage.Record{ID: body.ID.Value, Plant: body.Plant()}, at, err
 }
 
-// A LineError reports an invalid line.
+// A Position is the place of a plant in a file, counted from 1.
+type Position struct {
+	Line    int // its first line
+	Element int // of the JSON array; 0 in other formats
+}
+
+// A LineError reports an invalid line, or an invalid element of an array.
 type LineError struct {
-	Line   int
-	Reason string // at most maxReason bytes
+	Position
+	Reason string // with the number of the element; at most maxReason bytes
 }
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
-func badLine(line int, format string, args ...any) *LineError {
-	return &LineError{line, shorten(fmt.Sprintf(format, args...))}
+func badLine(at Position, format string, args ...any) *LineError {
+	reason := fmt.Sprintf(format, args...)
+	if at.Element > 0 {
+		reason = fmt.Sprintf("element %d: %s", at.Element, reason)
+	}
+	return &LineError{at, shorten(reason)}
 }
 
 // maxReason bounds the messages about a file, in bytes: its names can be long.

@@ -2,8 +2,8 @@ package plantio_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
-	"io"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,19 +13,25 @@ import (
 	"plantstore/storage"
 )
 
-// FuzzRead reads arbitrary files in both formats. Reading must end, and the plants must
-// survive a round trip in either format.
+// FuzzRead reads arbitrary files as JSON Lines or an array, and as CSV. Reading must end, and the plants
+// must survive a round trip in either format. An array has as many plants and bad elements as
+// encoding/json finds.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\",\"tag\":\"\"}", "id,name,tag\n1,a,\n2,\"\"\"b\\u0000\"\"\",\"\"\"\"\"\"\n",
-		"\ufeffname,id\r\n=1+1,1e2\r\n", "id,id\n", "{", "id,name\n1,\"", "nul\n\n[]\n", "id,name\n1,\xff\n",
+		"\ufeffname,id\r\n=1+1,1e2\r\n", "id,id\n", "{", "id,name\n1,\"", "{}\n\n[]\n", "id,name\n1,\xff\n",
+		"[{\"id\":1,\"name\":\"]\\\"\"},\n{\"id\":2,\"x\":[{}]}, null]", "\ufeff[]", "[{]", "{\n", "id;name\n", "i\x00d\x00", "id,name\r1,a\r",
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		formats := []plantio.Format{plantio.JSONLines, plantio.CSV}
 		for _, format := range formats {
-			records := readAll(t, text, format)
+			records, bad := readAll(t, text, format)
+			var elements []json.RawMessage
+			if format == plantio.JSONLines && json.Unmarshal(text, &elements) == nil && len(elements) != len(records)+bad {
+				t.Errorf("the array has %d elements, but %d plants and %d bad ones were read", len(elements), len(records), bad)
+			}
 			for _, through := range formats {
 				var file bytes.Buffer
 				w := plantio.NewWriter(&file, through)
@@ -37,7 +43,8 @@ func FuzzRead(f *testing.F) {
 				if err := w.Flush(); err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(records, readAll(t, file.Bytes(), through)); diff != "" {
+				again, _ := readAll(t, file.Bytes(), through)
+				if diff := cmp.Diff(records, again); diff != "" {
 					t.Errorf("through %q (-read +read again):\n%s", &file, diff)
 				}
 			}
@@ -45,23 +52,21 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// readAll returns the plants in a file, without bad lines.
-func readAll(t *testing.T, text []byte, format plantio.Format) (records []storage.Record) {
+// readAll returns the plants in a file, and the number of bad lines.
+func readAll(t *testing.T, text []byte, format plantio.Format) (records []storage.Record, bad int) {
 	t.Helper()
 	in := plantio.NewReader(bytes.NewReader(text), format, models.Limits{BodyBytes: int64(len(text) + 1000)})
 	for range len(text) + 3 {
 		record, _, err := in.Read()
-		var bad *plantio.LineError
 		switch {
-		case errors.As(err, &bad):
+		case errors.As(err, new(*plantio.LineError)):
+			bad++
 			continue
-		case errors.Is(err, io.EOF):
-			return records
-		case err != nil: // the rest has no row boundaries
-			return records
+		case err != nil: // io.EOF, or the rest has no row boundaries
+			return records, bad
 		}
 		records = append(records, record)
 	}
 	t.Fatalf("reading %q does not end", text)
-	return nil
+	return nil, 0
 }

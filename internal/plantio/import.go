@@ -1,6 +1,7 @@
 package plantio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ type Summary struct {
 // A batch is a group of records to store at once, and the bad lines among them.
 type batch struct {
 	records []storage.Record
-	lines   []int // line numbers of the records
+	places  []Position // of the records
 	bad     []*LineError
 	err     error // final error of the reader
 }
@@ -102,9 +103,9 @@ func readBatches(ctx context.Context, in *Reader, batches chan<- *batch) {
 }
 
 func readBatch(in *Reader) *batch {
-	b := &batch{records: make([]storage.Record, 0, batchLines), lines: make([]int, 0, batchLines)}
+	b := &batch{records: make([]storage.Record, 0, batchLines), places: make([]Position, 0, batchLines)}
 	for size := 0; len(b.records)+len(b.bad) < batchLines && size < batchBytes; {
-		record, line, err := in.Read()
+		record, at, err := in.Read()
 		var bad *LineError
 		switch {
 		case errors.As(err, &bad):
@@ -115,7 +116,7 @@ func readBatch(in *Reader) *batch {
 			return b
 		}
 		b.records = append(b.records, record)
-		b.lines = append(b.lines, line)
+		b.places = append(b.places, at)
 		size += record.Size()
 	}
 	return b
@@ -128,11 +129,11 @@ func (b *batch) store(ctx context.Context, options Options, sum *Summary) error 
 	if len(b.records) > 0 {
 		for i, err := range options.Create(ctx, b.records) {
 			if err := b.count(i, err, options.SkipConflicts, sum); err != nil && failed == nil {
-				failed = fmt.Errorf("line %d: %w", b.lines[i], err)
+				failed = fmt.Errorf("line %d: %w", b.places[i].Line, err)
 			}
 		}
 	}
-	slices.SortFunc(b.bad, func(x, y *LineError) int { return x.Line - y.Line })
+	slices.SortFunc(b.bad, func(x, y *LineError) int { return cmp.Or(x.Line-y.Line, x.Element-y.Element) })
 	sum.Bad += int64(len(b.bad))
 	for _, bad := range b.bad {
 		if err := options.Bad(bad); err != nil {
@@ -153,11 +154,11 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 	case isConflict && skipConflicts:
 		sum.Skipped++
 	case isConflict:
-		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a different plant", id))
+		b.bad = append(b.bad, badLine(b.places[i], "id: %d is taken by a different plant", id))
 	case errors.As(err, new(*storage.CorruptError)):
-		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a corrupt record: stop the server and run plantstore check", id))
+		b.bad = append(b.bad, badLine(b.places[i], "id: %d is taken by a corrupt record: stop the server and run plantstore check", id))
 	case errors.Is(err, ErrRefused):
-		b.bad = append(b.bad, badLine(b.lines[i], "%v", err))
+		b.bad = append(b.bad, badLine(b.places[i], "%v", err))
 	default:
 		return err
 	}

@@ -71,6 +71,30 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// TestImportOfArray checks that bad elements are reported in order and by number, even if they are on
+// one line.
+func TestImportOfArray(t *testing.T) {
+	t.Parallel()
+	var bad []string
+	var sum plantio.Summary
+	text := `[{"id":1,"name":"a"},{},{"id":2,"name":"b"},{}]`
+	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text), plantio.JSONLines, limits()), plantio.Options{
+		Create: func(context.Context, []storage.Record) []error {
+			return []error{&storage.ExistsError{}, &storage.ExistsError{}}
+		},
+		Bad: func(e *plantio.LineError) error { bad = append(bad, e.Error()); return nil },
+	}, &sum)
+	want := []string{
+		"line 1: element 1: id: 1 is taken by a different plant",
+		"line 1: element 2: id: is required; name: is required",
+		"line 1: element 3: id: 2 is taken by a different plant",
+		"line 1: element 4: id: is required; name: is required",
+	}
+	if diff := cmp.Diff(want, bad); diff != "" || err != nil {
+		t.Errorf("%v; bad elements (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestImportMeetsFault checks that an import ends at the first error of the store and returns
 // the counts so far.
 func TestImportMeetsFault(t *testing.T) {
@@ -140,7 +164,7 @@ func TestImportMeetsOtherFaults(t *testing.T) {
 	t.Parallel()
 	errFull := errors.New("nobody reads the report")
 	options := plantio.Options{Bad: func(*plantio.LineError) error { return errFull }}
-	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("x"), plantio.JSONLines, limits()), options, new(plantio.Summary)); !errors.Is(err, errFull) {
+	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("{}"), plantio.JSONLines, limits()), options, new(plantio.Summary)); !errors.Is(err, errFull) {
 		t.Errorf("Import: %v, want: %v", err, errFull)
 	}
 	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, limits()), options, new(plantio.Summary)); err == nil ||

@@ -43,11 +43,11 @@ type jsonLines struct {
 
 // next skips blank lines, but not one that is too long: the rest of it, which is discarded, may
 // be a plant.
-func (l *jsonLines) next() ([]byte, int, error) {
+func (l *jsonLines) next() ([]byte, Position, error) {
 	for {
 		text, err := l.readLine()
 		if err != nil || len(bytes.TrimSpace(text)) > 0 || l.limits.TooLong(text) {
-			return text, l.line, err
+			return text, Position{Line: l.line}, err
 		}
 	}
 }

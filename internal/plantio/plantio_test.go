@@ -167,16 +167,17 @@ func TestReadCSV(t *testing.T) {
 		bad  []string
 	}{
 		"nothing":        {"", nil, []string{"final: the file is empty: its first line must name the columns id, name and tag"}},
-		"no names":       {"1,a,t\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but names ["1" "a" "t"]`}},
-		"twice":          {"id,name,id\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but names ["id" "name" "id"]`}},
+		"no names":       {"1,a,t\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but is "1,a,t"`}},
+		"twice":          {"id,name,id\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but is "id,name,id"`}},
 		"names only":     {"id,name\n", nil, nil},
 		"no tags":        {"name,id\na,1\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a"}}}, nil},
 		"as from Excel":  {"\ufeffid,name,tag\r\n1,\"a\r\nb\",\r\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a\nb"}}}, nil},
-		"other columns":  {"x,tag,y,name,id\n0,t,0,a,1.0\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a", Tag: &tag}}}, nil},
+		"other columns":  {"x,tag,y,name,id\n0,t,0,a,1\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a", Tag: &tag}}}, nil},
 		"short row":      {"id,name,tag\n1,a\n2\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a"}}}, []string{"line 3: name: is required"}},
 		"empty strings":  {"id,name,tag\n1,,\"\"\"\"\"\"\n", []storage.Record{{ID: 1, Plant: models.Plant{Tag: &empty}}}, nil},
 		"long row":       {"id,name\n1,a,b\n", nil, []string{"line 2: has 3 cells, but there are 2 columns"}},
-		"no ids":         {"id,name\n,a\nx,a\n1.5,a\n\"1,\"\"tag\"\":\"\"x\"\"\",a\n", nil, []string{"line 2: id: is required", "line 3: id: must be an integer, not a string", "line 4: id: must be an integer, not a number with a fraction", "line 5: id: must be an integer, not a string"}},
+		"no ids":         {"id,name\n,a\nx,a\n\"1,\"\"tag\"\":\"\"x\"\"\",a\n", nil, []string{"line 2: id: is required", "line 3: id: must be an integer, not a string", "line 4: id: must be an integer, not a string"}},
+		"rounded":        {"id,name\n1.23457E+18,1.5\n1.0,1e2\n-1e2,a\n7,1.5\n", []storage.Record{{ID: 7, Plant: models.Plant{Name: "1.5"}}}, []string{"line 2: id: looks rounded by a spreadsheet; write all its digits", "line 3: id: looks rounded by a spreadsheet; write all its digits", "line 4: id: looks rounded by a spreadsheet; write all its digits"}},
 		"half a string":  {"id,name\n1,\"\"\"a\"\n2,\"\"\"a\"\",\"\"tag\"\":\"\"b\"\"\"\n", nil, []string{"line 2: name: begins with a quotation mark, but is not a JSON string", "line 3: name: begins with a quotation mark, but is not a JSON string"}},
 		"not UTF-8":      {"id,name\n1,\xff\n", nil, []string{"line 2: name: is not UTF-8"}},
 		"not CSV":        {"id,name\n1,a\"b\n2,a\n", []storage.Record{{ID: 2, Plant: models.Plant{Name: "a"}}}, []string{`line 2: is not CSV: bare " in non-quoted-field in column 4`}},
@@ -203,17 +204,66 @@ func TestEndlessLine(t *testing.T) {
 	endless := func(start string) io.Reader {
 		return io.MultiReader(strings.NewReader(start), io.LimitReader(zeros{}, 100<<20), strings.NewReader("\n{\"id\":1,\"name\":\"a\"}"))
 	}
-	in := plantio.NewReader(endless(""), plantio.JSONLines, limits())
+	in := plantio.NewReader(endless("{"), plantio.JSONLines, limits())
 	var bad *plantio.LineError
 	if _, _, err := in.Read(); !errors.As(err, &bad) || bad.Error() != "line 1: is longer than 8388608 bytes, the limit of MAX_BODY_BYTES" {
 		t.Errorf("JSON Lines: %v", err)
 	}
-	if record, line, err := in.Read(); err != nil || record.ID != 1 || line != 2 {
-		t.Errorf("the line after it: %+v, %d, %v", record, line, err)
+	if record, line, err := in.Read(); err != nil || record.ID != 1 || line.Line != 2 {
+		t.Errorf("the line after it: %+v, %+v, %v", record, line, err)
 	}
 	in = plantio.NewReader(endless("id,name\n1,\""), plantio.CSV, limits())
 	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") || !strings.Contains(err.Error(), "after line 1 ") {
 		t.Errorf("CSV: %v", err)
+	}
+}
+
+// TestReadArray checks that the elements of an array are read as lines are, and reported with the
+// line and their number.
+func TestReadArray(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		ids  []int64
+		bad  []string
+	}{
+		"no elements":      {" [ \n ] \n", nil, nil},
+		"one line":         {`[{"id":1,"name":"a"},{"id":2,"name":"b"}]`, []int64{1, 2}, nil},
+		"lines":            {"\n[\n {\n \"id\": 1,\n \"name\": \"a\"\n }\n,\n null\n]\n", []int64{1}, []string{"line 8: element 2: must be an object, not null"}},
+		"brackets in text": {`[{"id":1,"name":"]},[{\"","tag":"\\"},{"id":2,"name":"","x":[[],{}]}]`, []int64{1, 2}, nil},
+		"bad elements": {
+			`[{"id":1,"name":"a",}` + ",\n" + `{"id":2,"name":"b","id":2},{"id":3,"name":"` + "\xff" + `"},{]},{"id":4,"name":""} 5,,{"id":6,"name":""}]`,
+			[]int64{6},
+			[]string{
+				"line 1: element 1: has a trailing comma at byte 18",
+				"line 2: element 2: id: appears more than once in its object",
+				"line 2: element 3: name: is not UTF-8 at byte 16",
+				"line 2: element 4: is not valid JSON at byte 1",
+				"line 2: element 5: continues after the end of its JSON at byte 18",
+				"line 2: element 6: is empty; send a NewPlant as JSON",
+			},
+		},
+		"trailing comma": {"[{\"id\":1,\"name\":\"\"},\n]", []int64{1}, []string{"line 2: element 2: is empty; send a NewPlant as JSON"}},
+		"cut short":      {`[{"id":1,"name":""},{"id":2`, []int64{1}, []string{"final: the array is cut short: it ends in element 2"}},
+		"not closed":     {`[`, nil, []string{"final: the array is cut short: it ends in element 1"}},
+		"two arrays":     {"[]\n[]", nil, []string{"final: line 2: the file continues after the end of its array"}},
+		"too long":       {"[" + strings.Repeat(" ", 9<<20) + `{"id":1,"name":"` + strings.Repeat("x", 9<<20) + "\"},\n{\"id\":2,\"name\":\"\"}]", []int64{2}, []string{"line 1: element 1: is longer than 8388608 bytes, the limit of MAX_BODY_BYTES"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records, bad := read(t, plantio.JSONLines, test.text)
+			var ids []int64
+			for _, r := range records {
+				ids = append(ids, r.ID)
+			}
+			if diff := cmp.Diff(test.ids, ids); diff != "" {
+				t.Errorf("ids (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.bad, bad); diff != "" {
+				t.Errorf("bad elements (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -228,22 +278,25 @@ func TestLongestLine(t *testing.T) {
 		}{
 			"jsonl": {plantio.JSONLines, `{"id":1,"name":"` + fits + `"}` + "\n" + `{"id":2,"name":"` + fits + `x"}` + "\n" + `{"id":3,"name":""}`},
 			"csv":   {plantio.CSV, "id,name\n1," + fits + "\n2," + fits + "x\n3,\n"},
+			"array": {plantio.JSONLines, "[\n" + `{"id":1,"name":"` + fits + `"}` + " ,\n" + `{"id":2,"name":"` + fits + `x"}` + ",\n" + `{"id":3,"name":""}` + "]"},
 			"again": {plantio.JSONLines, "\n" + `{"id":1,"name":"` + fits + `" }` + "\n" + `{"id":3,"name":"` + fits + `"}`},
 		} {
 			in := plantio.NewReader(strings.NewReader(texts.text), texts.format, models.Limits{BodyBytes: int64(most)})
 			var got []string
 			for {
 				record, line, err := in.Read()
-				if errors.Is(err, io.EOF) {
+				if err != nil && !errors.As(err, new(*plantio.LineError)) { // io.EOF
 					break
 				}
-				got = append(got, fmt.Sprintf("%d: %d, %v", line, record.ID, err))
+				got = append(got, fmt.Sprintf("%d: %d, %v", line.Line, record.ID, err))
 			}
 			long := fmt.Sprintf("2: 0, line 2: is longer than %d bytes, the limit of MAX_BODY_BYTES", most)
 			want := []string{"1: 1, <nil>", long, "3: 3, <nil>"}
 			switch name {
 			case "csv":
 				want = []string{"2: 1, <nil>", strings.ReplaceAll(strings.Replace(long, "2:", "3:", 1), "line 2", "line 3"), "4: 3, <nil>"}
+			case "array":
+				want = []string{"2: 1, <nil>", strings.ReplaceAll(strings.Replace(long, "2:", "3:", 1), "line 2", "line 3: element 2"), "4: 3, <nil>"}
 			case "again":
 				want = []string{long, "3: 3, <nil>"}
 			}
@@ -264,8 +317,8 @@ func TestLongBlankLine(t *testing.T) {
 	if want := "line 1: is longer than 100 bytes, the limit of MAX_BODY_BYTES"; err == nil || err.Error() != want {
 		t.Errorf("the long line: %v, want %s", err, want)
 	}
-	if record, line, err := in.Read(); record.ID != 3 || line != 3 || err != nil {
-		t.Errorf("the line after it: %+v, %d, %v; want the plant 3 of line 3", record, line, err)
+	if record, line, err := in.Read(); record.ID != 3 || line.Line != 3 || err != nil {
+		t.Errorf("the line after it: %+v, %+v, %v; want the plant 3 of line 3", record, line, err)
 	}
 }
 

@@ -15,7 +15,6 @@
 package bbolt
 
 import (
-	"context"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -58,13 +57,13 @@ var (
 
 // Run implements [storage.Runner]. It stops the store when its file is removed, replaced or cut
 // short, also without a commit.
-func (e *Engine) Run(ctx context.Context) {
+func (e *Engine) Run(done <-chan struct{}) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-		case <-ctx.Done():
+		case <-done:
 			return
 		}
 		if err := e.verifyFile(); err != nil {

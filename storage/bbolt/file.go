@@ -67,7 +67,7 @@ func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	case !info.Mode().IsRegular():
 		return nil, refusal("is not a regular file: name another one")
 	}
-	return os.OpenFile(name, flag&^os.O_CREATE, perm) //nolint:gosec // the operator names the database
+	return os.OpenFile(name, flag&^os.O_CREATE, perm)
 }
 
 // inspect returns a refusal unless file is a complete bbolt file: reading beyond the end
@@ -84,7 +84,7 @@ func inspect(file *os.File, writable bool) error {
 		return err
 	case !found:
 		return corrupt("is not the file of a plant store, or its beginning is corrupt: name another file, or restore a backup")
-	case uint64(info.Size())/uint64(newest.PageSize) < newest.Pages: //nolint:gosec // not negative
+	case uint64(info.Size())/uint64(newest.PageSize) < newest.Pages:
 		return corrupt("has been cut short, to %d bytes of at least %d pages of %d: restore a backup", info.Size(), newest.Pages, newest.PageSize)
 	case writable && !bothMetas(file, newest):
 		return corrupt("has a corrupt meta page, and may lack its last commit: run plantstore check, then restore a backup")

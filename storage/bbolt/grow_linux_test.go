@@ -23,7 +23,7 @@ func TestGrowWithoutHoles(t *testing.T) {
 		}
 		noError(t, s.Close())
 		m, _ := newestMeta(bytes.NewReader(snapshot(t, path)))
-		used := int64(m.Pages) * int64(m.PageSize) //nolint:gosec // of a small file
+		used := int64(m.Pages) * int64(m.PageSize)
 		if used > allocated {
 			t.Errorf("bbolt uses %d bytes of %d", used, allocated)
 		}

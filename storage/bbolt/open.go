@@ -26,7 +26,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	if loc.Path == "" {
 		return nil, fmt.Errorf("%w names a host: write %s:PATH, or %[2]s:///PATH for an absolute path", storage.ErrURL, loc.Scheme)
 	}
-	return OpenFile(loc.Path, options) //nolint:contextcheck // the store outlives the context of its opening
+	return OpenFile(loc.Path, options)
 }
 
 // OpenFile opens the store in the file path. Unless it is opened for reading, OpenFile creates

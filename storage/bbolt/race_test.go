@@ -70,7 +70,7 @@ func (r *race) run(t *testing.T) {
 	var running sync.WaitGroup
 	for racer := range racers {
 		running.Go(func() {
-			random := rand.New(rand.NewPCG(r.round, uint64(racer))) //nolint:gosec // no secret
+			random := rand.New(rand.NewPCG(r.round, uint64(racer)))
 			for i := range operations {
 				name := fmt.Sprint(racer, "-", i)
 				switch n := begun.Add(1); {

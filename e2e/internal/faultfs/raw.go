@@ -56,7 +56,7 @@ func (r *raw) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) 
 func (r *raw) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	defer r.lock()()
 	if size, ok := in.GetSize(); ok {
-		if status := r.fs.do(Op{Kind: Truncate, Node: in.NodeId, Offset: int64(size)}); status != fuse.OK { //nolint:gosec // the system's is an int64
+		if status := r.fs.do(Op{Kind: Truncate, Node: in.NodeId, Offset: int64(size)}); status != fuse.OK {
 			return status
 		}
 	}
@@ -159,14 +159,14 @@ func (*raw) Open(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fuse.Stat
 // Read reads from a file.
 func (r *raw) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	defer r.lock()()
-	n := r.node(in.NodeId).read(buf, int64(in.Offset)) //nolint:gosec // the system's is an int64
+	n := r.node(in.NodeId).read(buf, int64(in.Offset))
 	return fuse.ReadResultData(buf[:n]), fuse.OK
 }
 
 // Writev writes to a file.
 func (r *raw) Writev(_ <-chan struct{}, in *fuse.WriteIn, data [][]byte) (uint32, fuse.Status) {
 	defer r.lock()()
-	op := Op{Kind: Write, Node: in.NodeId, Offset: int64(in.Offset), Data: bytes.Join(data, nil)} //nolint:gosec // the system's is an int64
+	op := Op{Kind: Write, Node: in.NodeId, Offset: int64(in.Offset), Data: bytes.Join(data, nil)}
 	if status := r.fs.do(op); status != fuse.OK {
 		return 0, status
 	}
@@ -215,6 +215,6 @@ func (r *raw) describe(id uint64, out *fuse.EntryOut) {
 func (r *raw) attributes(id uint64, out *fuse.Attr) {
 	n := r.node(id)
 	out.Ino, out.Mode, out.Nlink = id, n.mode, n.links
-	out.Size = uint64(n.size()) //nolint:gosec // never negative
+	out.Size = uint64(n.size())
 	out.Blocks, out.Blksize = uint64(len(n.blocks))*blockSize/512, blockSize
 }

@@ -1,0 +1,198 @@
+package cli_test
+
+import (
+	"compress/gzip"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A givenFile is a file as people have it, and how its import ends.
+type givenFile struct {
+	text string
+	ids  string // that are stored
+	code int
+	// lines are the bad lines, after the file name, or the reason why the file is refused.
+	lines []string
+}
+
+// encode returns text in UTF-16.
+func encode(text string, high, low int) string {
+	var encoded strings.Builder
+	for _, unit := range utf16.Encode([]rune(text)) {
+		for _, shift := range []int{high, low} {
+			encoded.WriteByte(byte(unit >> shift)) //nolint:gosec // half of it
+		}
+	}
+	return encoded.String()
+}
+
+// compress returns text compressed with gzip.
+func compress(t *testing.T, text string) string {
+	t.Helper()
+	var compressed strings.Builder
+	w := gzip.NewWriter(&compressed)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return compressed.String()
+}
+
+// givenFiles returns files by name.
+func givenFiles(t *testing.T) map[string]givenFile {
+	t.Helper()
+	const (
+		csv    = "id,name,tag\n1,Ficus,tree\n2,Fern,\n"
+		lines  = "{\"id\":1,\"name\":\"Ficus\"}\r\n{\"id\":2,\"name\":\"Fern\"}\r\n"
+		array  = "[\n  {\n    \"id\": 1,\n    \"name\": \"Ficus\"\n  },\n  {\"id\": 2, \"name\": \"Fern\"}\n]\n"
+		pipe   = " | plantstore plants import --format csv - (or --format json)"
+		header = "line 1: must name the columns id, name and tag, each once, but is "
+		zip    = "is a zip archive or a spreadsheet: unpack it, or save the spreadsheet as UTF-8 CSV with commas"
+		binary = "is a binary file: save a spreadsheet as UTF-8 CSV with commas, and a database with plantstore plants export"
+		cr     = `ends its lines with CR alone: run tr '\r' '\n' <FILE` + pipe
+		zipped = "is compressed with gzip: run zcat FILE" + pipe
+	)
+	refused := func(text, reason string) givenFile { return givenFile{text, "", 2, []string{reason}} }
+	inUTF16 := func(text, name string) givenFile {
+		return refused(text, "is in "+name+": save it as UTF-8, or run iconv -f "+name+" -t UTF-8 FILE"+pipe)
+	}
+	return map[string]givenFile{
+		"bom-quoted.csv":   {"\ufeff\"id\",\"name\",\"tag\"\r\n\"1\",\"Ficus\",\"tree\"\r\n", "1", 0, nil},
+		"bom.jsonl":        {"\ufeff" + lines, "1 2", 0, nil},
+		"bom.json":         {"\ufeff" + array, "1 2", 0, nil},
+		"array.json":       {array, "1 2", 0, nil},
+		"array.jsonl":      {array, "1 2", 0, nil},
+		"old-array.json":   {strings.ReplaceAll(array, "\n", "\r"), "1 2", 0, nil},
+		"no-plants.json":   {"[]", "", 0, nil},
+		"bad-elements.csv": refused(array, header+`"["`),
+		"bad-elements.json": {`[{"id":1,"name":"a"},{"id":1,"name":"b"},{},` + "\n" + `{"id":2.5,"name":"c"},]`, "1", 3, []string{
+			":1: element 3: id: is required; name: is required",
+			":2: element 4: id: must be an integer, not a number with a fraction",
+			":2: element 5: is empty; send a NewPlant as JSON",
+		}},
+		"lines.json":      {lines, "1 2", 0, nil},
+		"exponents.jsonl": {`{"id":1.0,"name":""}` + "\n" + `{"id":1e2,"name":""}`, "1 100", 0, nil},
+		"rounded.csv":     {"id,name\n1.23457E+18,Ficus\n2,Fern\n1.0,Aloe\n", "2", 3, []string{":2: id: looks rounded by a spreadsheet; write all its digits", ":4: id: looks rounded by a spreadsheet; write all its digits"}},
+		"semicolons.csv":  refused("id;name\n1;Ficus\n", "has semicolons between its columns: save it as CSV with commas"),
+		"quoted.csv":      refused(`"id";"name";"in, out"`+"\r\n", "has semicolons between its columns: save it as CSV with commas"),
+		"tabs.csv":        refused("id\tname\n1\tFicus\n", "has tabs between its columns: save it as CSV with commas"),
+		"sep.csv":         refused("sep=,\r\nid,name\r\n1,Ficus\r\n", `begins with "sep=,", which only a spreadsheet understands: delete that line, and save the file with commas`),
+		"utf16le.csv":     inUTF16("\xff\xfe"+encode(csv, 0, 8), "UTF-16LE"),
+		"utf16be.csv":     inUTF16("\xfe\xff"+encode(csv, 8, 0), "UTF-16BE"),
+		"utf16le.jsonl":   inUTF16(encode(lines, 0, 8), "UTF-16LE"),
+		"utf16be.json":    inUTF16(encode(array, 8, 0), "UTF-16BE"),
+		"gzip.csv":        refused(compress(t, csv), zipped),
+		"plants.jsonl.gz": refused(compress(t, lines), zipped),
+		"zip.csv":         refused("PK\x03\x04\x14\x00\x00\x00", zip),
+		"plants.xlsx":     refused("PK\x03\x04\x14\x00\x00\x00", zip),
+		"plants.xls":      refused("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00\x00", binary),
+		"zeros.csv":       refused(strings.Repeat("\x00", 10_000), binary),
+		"cr.csv":          refused("id,name,tag\r1,Ficus,tree\r2,Fern,\r", cr),
+		"cr.jsonl":        refused(strings.ReplaceAll(lines, "\r\n", "\r"), cr),
+		"twice.csv":       refused("id,name\r\r\n1,Ficus\r\r\n", cr),
+		"no-header.csv":   refused("1,Ficus\nid,name\n2,Fern\n", header+`"1,Ficus"`),
+		"bad-header.csv":  refused("id,na\"me\nid,name\n2,Fern\n", header+`"id,na\"me"`),
+		"open-header.csv": refused("\"id,name\n1,Ficus\n", header+`"\"id,name"`),
+		"endless.csv":     refused("\"id,name\n"+strings.Repeat("x", 8<<20), header+`"\"id,name"`),
+		"only-bom.csv":    refused("\ufeff", "the file is empty: its first line must name the columns id, name and tag"),
+		"csv.txt":         refused(csv, `begins with "id,name,tag", not with { or [, so it is not JSON: name a CSV file .csv, or use --format csv`),
+		"many-lines.json": refused("{\n  \"id\": 1,\n  \"name\": \"Ficus\"\n}\n", "has a plant that spans lines: write each plant on one line, such as with jq -c . FILE, or all plants into an array"),
+	}
+}
+
+// check checks how the import of the file under a name ended.
+func (f givenFile) check(t *testing.T, name string, r result) {
+	t.Helper()
+	got := strings.ReplaceAll(r.stderr, "plantstore: --seed: ", "plantstore: ")
+	var want strings.Builder
+	for _, line := range f.lines {
+		if f.code == 2 {
+			line = "plantstore: import " + name + ": " + line + "; 0 plants were stored"
+		} else {
+			line = name + line
+		}
+		want.WriteString(line + "\n")
+	}
+	if f.code == 3 { // the last line counts the bad ones
+		got = got[:strings.Index(got+"plantstore: ", "plantstore: ")]
+	}
+	if diff := cmp.Diff(want.String(), got); diff != "" || r.code != f.code || r.stdout != "" {
+		t.Errorf("exit code %d, want %d; stdout %q; stderr (-want +got):\n%s", r.code, f.code, r.stdout, diff)
+	}
+}
+
+// checkStored checks which plants of the file are stored.
+func (f givenFile) checkStored(t *testing.T) {
+	t.Helper()
+	var ids []string
+	for line := range strings.Lines(output(t, nil, "plants", "list", "--format", "csv")) {
+		id, _, _ := strings.Cut(line, ",")
+		ids = append(ids, id)
+	}
+	if got := strings.Join(ids[1:], " "); got != f.ids {
+		t.Errorf("the plants with the ids %q are stored, want %q", got, f.ids)
+	}
+}
+
+// TestImportOfGivenFiles checks the import of files as spreadsheets, shells and data sets write them: as
+// files and from stdin, with and without a server, and that a dry run reports the same.
+func TestImportOfGivenFiles(t *testing.T) {
+	for name, file := range givenFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			writeFile(t, name, file.text)
+			stored(t)
+			format := "json"
+			if filepath.Ext(name) == ".csv" {
+				format = "csv"
+			}
+			onBoth(t, func(t *testing.T) {
+				for _, dry := range []string{"--dry-run", "--dry-run=false"} {
+					command := []string{"plants", "import", "--quiet", "--on-conflict", "skip", dry}
+					file.check(t, name, run(t, nil, append(command, name)...))
+					file.check(t, "-", runWith(t, nil, file.text, append(command, "--format", format, "-")...))
+				}
+				file.checkStored(t)
+			})
+		})
+	}
+}
+
+// TestSeedOfGivenFiles checks that serve --seed imports the same files, and does not start with the
+// others.
+func TestSeedOfGivenFiles(t *testing.T) {
+	for name, file := range givenFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			writeFile(t, name, file.text)
+			if file.code == 0 {
+				startServer(t, "plantstore", nil, "--seed", name)
+			} else {
+				file.check(t, name, run(t, nil, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off", "--seed", name))
+			}
+			file.checkStored(t)
+		})
+	}
+}
+
+// TestImportChecksAllFilesFirst checks that nothing is stored if one of several files is refused,
+// unless it is stdin.
+func TestImportChecksAllFilesFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stored(t)
+	writeFile(t, "good.jsonl", someLines)
+	writeFile(t, "bad.csv", "id;name\n")
+	const reason = "has semicolons between its columns: save it as CSV with commas"
+	checkFailure(t, run(t, nil, "plants", "import", "good.jsonl", "bad.csv"), 2, "import bad.csv: "+reason+"; 0 plants were stored")
+	if got := output(t, nil, "plants", "count"); got != "0\n" {
+		t.Errorf("there are %s plants, want none", got)
+	}
+	checkFailure(t, runWith(t, nil, "1.0", "plants", "import", "good.jsonl", "-"), 2,
+		`import -: begins with "1.0", not with { or [, so it is not JSON: name a CSV file .csv, or use --format csv; 4 plants were stored`)
+}
