@@ -169,7 +169,7 @@ func checkFiles(t *testing.T, s *storage) {
 
 // maxPull is the maximum number of bytes to download when the image is pulled: its layers,
 // compressed as in a registry.
-const maxPull = 15_000_000
+const maxPull = 10_000_000
 
 func checkSize(t *testing.T, s *storage) {
 	dir := t.TempDir()

@@ -98,7 +98,7 @@ func nfpmConfig(t *testing.T) string {
 	}
 
 	c := release.Nfpms[0]
-	for _, name := range []string{"formats", "file_name_template", "bindir", "mtime"} {
+	for _, name := range []string{"ids", "formats", "file_name_template", "bindir", "mtime"} {
 		delete(c, name)
 	}
 	c["name"], c["version"], c["arch"] = "plantstore", "v1.0.0", runtime.GOARCH
