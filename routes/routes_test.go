@@ -257,7 +257,7 @@ func TestStoreRefuses(t *testing.T) {
 		"overloaded":  {storage.ErrOverloaded, 503, "not stored"},
 		"unavailable": {storage.ErrUnavailable, 503, "not stored"},
 		"unknown":     {storage.ErrUnknown, 500, "the outcome is unknown"},
-		"corrupt":     {storage.ErrCorrupt, 500, "taken by a corrupt record"},
+		"corrupt":     {storage.ErrCorrupt, 500, "corrupt at the id 1"},
 		"other":       {errors.New("broken"), 500, "not stored"},
 		"late":        {context.DeadlineExceeded, 500, "not stored"},
 		"short write": {io.ErrShortWrite, 500, "not stored"},
