@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"plantstore/internal/auth"
 )
 
 // Sources are the sources of values, in descending order of precedence. All are keyed by
@@ -152,6 +154,11 @@ func (c *Config) Lines() []string {
 		lines = append(lines, option.Env+"="+quote(text))
 	}
 	return lines
+}
+
+// Tokens returns which tokens a server accepts, without its keys.
+func (c *Config) Tokens() auth.Options {
+	return auth.Options{Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, RequireExp: c.JWTRequireExp}
 }
 
 // GeneratesSecret reports whether the secret is a generated one, as that next to the database.
