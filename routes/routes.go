@@ -21,10 +21,9 @@ type Options struct {
 	Page        *apidocs.Page // nil: no documentation page
 	Logger      *slog.Logger
 	Limits      models.Limits
-	Origins     middleware.Origins       // allowed by CORS
-	Observe     middleware.Observe       // called for each response, unless nil
-	RateLimit   middleware.Limiter       // of token subjects; nil: none
-	Faults      *middleware.FaultOptions // nil: no faults on demand
+	Origins     middleware.Origins // allowed by CORS
+	Observe     middleware.Observe // called for each response, unless nil
+	RateLimit   middleware.Limiter // of token subjects; nil: none
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -52,7 +51,6 @@ func New(options Options) http.Handler {
 	router.POST("/plants",
 		middleware.Bearer(options.Verify),
 		middleware.RateLimit(options.RateLimit),
-		middleware.Faults(options.Faults),
 		middleware.JSONOnly(),
 		middleware.BodyLimit(options.Limits.BodyBytes),
 		plants.create,

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"flag"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,6 @@ import (
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
 	"plantstore/internal/server"
-	"plantstore/models"
 )
 
 var update = flag.Bool("update", false, "rewrite the table in docs/operations.md")
@@ -59,10 +59,11 @@ func TestMetrics(t *testing.T) {
 	s.stats.Created, s.stats.FailedCommits, s.stats.Resets = 14, 15, 16
 	s.stats.Stopped, s.problem = true, "stopped"
 	observer := admin.NewObserver()
-	observer.Request(http.MethodPost, 0, 3*time.Millisecond, models.Fault{})
-	observer.Request(http.MethodPost, 409, time.Second, models.Fault{})
-	observer.Request(http.MethodPost, 503, time.Second, models.Fault{Code: 503})
-	observer.Request(http.MethodPost, 503, time.Second, models.Fault{Code: 503, Delay: time.Second})
+	create := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", nil)
+	observer.Request(create, 0, 3*time.Millisecond)
+	observer.Request(create, 409, time.Second)
+	observer.Fault(503, false)
+	observer.Fault(503, true)
 	observer.Commit(1, 30*time.Millisecond)
 	observer.Commit(5, 20*time.Second)
 	observer.Refused(409)
@@ -181,7 +182,8 @@ func TestMetricsWithoutFile(t *testing.T) {
 //nolint:paralleltest // others allocate
 func TestObserverAllocations(t *testing.T) {
 	o := admin.NewObserver()
-	if n := testing.AllocsPerRun(100, func() { o.Request(http.MethodPost, 409, time.Millisecond, models.Fault{}) }); n > 0 {
+	create := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", nil)
+	if n := testing.AllocsPerRun(100, func() { o.Request(create, 409, time.Millisecond) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -25,12 +25,7 @@ func SecretPath(database string) string { return filepath.Join(filepath.Dir(data
 // openStore must have created.
 func (a *App) openKeys(ctx context.Context) (err error) {
 	c := a.config
-	a.verifier = auth.NewVerifier(auth.Options{
-		Issuer:     c.JWTIssuer,
-		Audience:   c.JWTAudience,
-		Scope:      c.JWTScope,
-		RequireExp: c.JWTRequireExp,
-	})
+	a.verifier = auth.NewVerifier(c.Tokens())
 	var generated bool
 	if a.secrets, generated, err = a.loadKeys(true); err != nil {
 		return err

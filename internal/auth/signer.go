@@ -37,6 +37,18 @@ type Grant struct {
 	TTL time.Duration
 }
 
+const (
+	// DefaultSubject is the subject of a token if none is given.
+	DefaultSubject = "developer"
+	// LinkLifetime is the lifetime of the token in a link to the docs page.
+	LinkLifetime = time.Hour
+)
+
+// Grant returns the claims of a token that a [Verifier] with o accepts, if it has the key.
+func (o Options) Grant(subject string, ttl time.Duration) Grant {
+	return Grant{Subject: subject, Issuer: o.Issuer, Audience: o.Audience, Scope: o.Scope, TTL: ttl}
+}
+
 // Issue returns a signed token with the claims of grant. It fails for a subject that servers
 // reject.
 func Issue(signer Signer, grant Grant, now time.Time) (string, error) {
