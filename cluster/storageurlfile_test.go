@@ -22,7 +22,7 @@ func TestStorageURLFile(t *testing.T) {
 	if _, err := load(); err == nil || !strings.Contains(err.Error(), "name the file with the storage URL") {
 		t.Errorf("without the file: %v", err)
 	}
-	for contents, want := range map[string]string{ //nolint:gosec // made up
+	for contents, want := range map[string]string{
 		"postgres://u:tell@h/db\n":         "postgres://u:tell@h/db",
 		"\ufeffpostgres://u:tell@h/db\r\n": "postgres://u:tell@h/db",
 		"a.db":                             "a.db",

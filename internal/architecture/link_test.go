@@ -17,7 +17,7 @@ import (
 const root = "../.."
 
 // programs are the directories of the modules that are programs, relative to root.
-var programs = []string{".", "cluster"} //nolint:gochecknoglobals // a constant
+var programs = []string{".", "cluster"}
 
 // TestBinaryLinksNoTestPackage checks that packages that only tests need are not linked into
 // the binaries.

@@ -67,7 +67,7 @@ func TestStorageOptions(t *testing.T) {
 // before the flag is refused for the password.
 func TestEnginesOfProgram(t *testing.T) {
 	t.Parallel()
-	given := map[string]string{"STORAGE_URL": "postgres://u:tell@h/db"} //nolint:gosec // made up
+	given := map[string]string{"STORAGE_URL": "postgres://u:tell@h/db"}
 	engines := storage.Engines{"bbolt": nil}
 	for _, sources := range []config.Sources{{Engines: engines, Flags: given}, {Engines: engines, Environ: given}} {
 		_, err := config.Load(sources)
