@@ -36,7 +36,7 @@ type Options struct {
 	Issuer string
 	// Audience is the required value or element of aud; empty: no requirement.
 	Audience string
-	// Scope is the required element of scope (RFC 8693, section 4.2); empty: no
+	// Scope is the required element of scope or, in a token without scope, of scp; empty: no
 	// requirement.
 	Scope string
 	// RequireExp rejects tokens without exp.

@@ -23,8 +23,8 @@ const maxSubject = 255
 type tokenClaims struct {
 	jwt.RegisteredClaims // sub, iss, aud, exp and nbf
 
-	scope string
-	read  bool
+	scopes []string
+	read   bool
 }
 
 // A claimError reports a claim of the wrong JSON type or length.
@@ -41,7 +41,7 @@ func (c *tokenClaims) UnmarshalJSON(payload []byte) error {
 	if err := json.Unmarshal(payload, &fields); err != nil || fields == nil {
 		return errClaims
 	}
-	c.read, c.scope = true, stringOf(fields["scope"])
+	c.read, c.scopes = true, scopesOf(fields)
 	c.Subject, c.Issuer, c.Audience = stringOf(fields["sub"]), stringOf(fields["iss"]), stringsOf(fields["aud"])
 	var err error
 	if c.ExpiresAt, err = dateOf(fields, "exp"); err != nil {
@@ -65,7 +65,7 @@ func (c *tokenClaims) Validate() error {
 
 // verified returns what the cache keeps of a valid token, without references to its claims.
 func (c *tokenClaims) verified(scope string) verified {
-	token := verified{subject: c.Subject, scoped: scope == "" || slices.Contains(strings.Fields(c.scope), scope)}
+	token := verified{subject: c.Subject, scoped: scope == "" || slices.Contains(c.scopes, scope)}
 	if c.ExpiresAt != nil {
 		token.until = c.ExpiresAt.Add(leeway)
 	}
@@ -73,6 +73,19 @@ func (c *tokenClaims) verified(scope string) verified {
 		token.from = c.NotBefore.Add(-leeway)
 	}
 	return token
+}
+
+// scopesOf returns the scopes in scope (RFC 8693, section 4.2) or, without it, in scp, which
+// several identity providers issue instead (C4.22).
+func scopesOf(fields map[string]jsontext.Value) []string {
+	claim, present := fields["scope"]
+	if !present {
+		claim = fields["scp"]
+	}
+	if claim.Kind() == jsontext.KindBeginArray {
+		return stringsOf(claim)
+	}
+	return strings.Fields(stringOf(claim))
 }
 
 // stringOf returns the value of a JSON string, or "" for other JSON values.
