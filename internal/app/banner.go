@@ -107,9 +107,10 @@ func (a *App) tokenCommand() string {
 	return a.options.TokenCommand
 }
 
-// Grant returns the claims of a token for a server with the configuration c.
+// Grant returns the claims of a token for a server with the configuration c. Of several issuers and
+// audiences it has the first.
 func Grant(c *config.Config, subject string, ttl time.Duration) auth.Grant {
-	return auth.Grant{Subject: subject, Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, TTL: ttl}
+	return auth.Grant{Subject: subject, Issuer: cmp.Or(c.JWTIssuers...), Audience: cmp.Or(c.JWTAudiences...), Scope: c.JWTScope, TTL: ttl}
 }
 
 // docsLink returns the address of the docs page for the banner.

@@ -26,8 +26,8 @@ func SecretPath(database string) string { return filepath.Join(filepath.Dir(data
 func (a *App) openKeys(ctx context.Context) (err error) {
 	c := a.config
 	a.verifier = auth.NewVerifier(auth.Options{
-		Issuer:     c.JWTIssuer,
-		Audience:   c.JWTAudience,
+		Issuers:    c.JWTIssuers,
+		Audiences:  c.JWTAudiences,
 		Scope:      c.JWTScope,
 		RequireExp: c.JWTRequireExp,
 	})

@@ -32,10 +32,10 @@ const (
 type Options struct {
 	// Keys are the keys that tokens may be signed with.
 	Keys []Key
-	// Issuer is the required value of iss; empty: no requirement.
-	Issuer string
-	// Audience is the required value or element of aud; empty: no requirement.
-	Audience string
+	// Issuers are the accepted values of iss; nil: no requirement.
+	Issuers []string
+	// Audiences are the values of which aud must be or contain one; nil: no requirement.
+	Audiences []string
 	// Scope is the required element of scope or, in a token without scope, of scp; empty: no
 	// requirement.
 	Scope string
@@ -45,9 +45,9 @@ type Options struct {
 
 // A Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	scope  string
-	parser *jwt.Parser
-	issuer *Issuer // may be nil
+	options Options // without Keys
+	parser  *jwt.Parser
+	issuer  *Issuer // may be nil
 
 	hits, misses atomic.Uint64 // of the token cache
 	trusted      atomic.Pointer[trusted]
@@ -106,17 +106,9 @@ func (t verified) at(now time.Time) error {
 
 // NewVerifier returns a Verifier with the given options.
 func NewVerifier(options Options) *Verifier {
-	rules := []jwt.ParserOption{jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithLeeway(leeway)}
-	if options.Issuer != "" {
-		rules = append(rules, jwt.WithIssuer(options.Issuer))
-	}
-	if options.Audience != "" {
-		rules = append(rules, jwt.WithAudience(options.Audience))
-	}
-	if options.RequireExp {
-		rules = append(rules, jwt.WithExpirationRequired())
-	}
-	v := &Verifier{scope: options.Scope, parser: jwt.NewParser(rules...)}
+	parser := jwt.NewParser(jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithLeeway(leeway))
+	v := &Verifier{options: options, parser: parser}
+	v.options.Keys = nil
 	v.SetKeys(options.Keys)
 	return v
 }
@@ -156,7 +148,7 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 		return "", models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
 	}
 	if !found.scoped {
-		return "", MissingScope(v.scope)
+		return "", MissingScope(v.options.Scope)
 	}
 	return found.subject, nil
 }
@@ -180,7 +172,7 @@ func (v *Verifier) authenticate(trusted *trusted, token string) (verified, error
 	if err != nil {
 		return verified{}, err
 	}
-	valid := claims.verified(v.scope)
+	valid := claims.verified(v.options.Scope)
 	trusted.put(token, valid)
 	return valid, nil
 }
@@ -190,7 +182,7 @@ func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
 	if err := checkForm(token); err != nil {
 		return nil, err
 	}
-	claims, unknownKid := new(tokenClaims), false
+	claims, unknownKid := &tokenClaims{required: &v.options}, false
 	// The keys that are bound to the token's algorithm and match its kid. A token or a key
 	// without a kid matches all. Keys in the header itself are ignored (C4.21).
 	choose := func(token *jwt.Token) (any, error) {
@@ -225,6 +217,7 @@ var (
 // clientMessage returns the message to the client for a rejected token (C1.5).
 func clientMessage(err error) string {
 	var wrong *claimError
+	var missing missingError
 	switch {
 	case errors.As(err, &wrong):
 		return fmt.Sprintf("the access token is not valid: %s must be %s", wrong.claim, wrong.want)
@@ -232,8 +225,8 @@ func clientMessage(err error) string {
 		return "the access token has expired; get a new one"
 	case errors.Is(err, jwt.ErrTokenNotValidYet):
 		return "the access token is not valid yet"
-	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
-		return "the access token lacks a claim that is required here (exp, iss or aud)"
+	case errors.As(err, &missing):
+		return "the access token lacks a claim that is required here: " + strings.Join(missing, ", ")
 	case errors.Is(err, jwt.ErrTokenInvalidIssuer):
 		return "the access token is from an issuer (iss) that is not accepted here"
 	case errors.Is(err, jwt.ErrTokenInvalidAudience):

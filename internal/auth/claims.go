@@ -23,14 +23,20 @@ const maxSubject = 255
 type tokenClaims struct {
 	jwt.RegisteredClaims // sub, iss, aud, exp and nbf
 
-	scopes []string
-	read   bool
+	required *Options
+	scopes   []string
+	read     bool
 }
 
 // A claimError reports a claim of the wrong JSON type or length.
 type claimError struct{ claim, want string }
 
 func (e *claimError) Error() string { return e.claim + " is not " + e.want }
+
+// A missingError lists required claims that a token lacks.
+type missingError []string
+
+func (e missingError) Error() string { return "the token lacks " + strings.Join(e, ", ") }
 
 // errClaims is returned for a payload that is not a JSON object without duplicates.
 var errClaims = fmt.Errorf("%w: the payload is not a JSON object", jwt.ErrTokenMalformed)
@@ -59,6 +65,35 @@ func (c *tokenClaims) Validate() error {
 		return errClaims
 	case len(c.Subject) > maxSubject:
 		return &claimError{"sub", fmt.Sprintf("at most %d bytes long", maxSubject)}
+	}
+	return c.checkRequired()
+}
+
+// checkRequired checks the claims that the configuration requires (C4.22). The library would
+// accept only one issuer, and names only one missing claim.
+func (c *tokenClaims) checkRequired() error {
+	o := c.required
+	var missing missingError
+	for _, claim := range []struct {
+		name             string
+		required, absent bool
+	}{
+		{"exp", o.RequireExp, c.ExpiresAt == nil},
+		{"iss", o.Issuers != nil, c.Issuer == ""},
+		{"aud", o.Audiences != nil, strings.Join(c.Audience, "") == ""},
+	} {
+		if claim.required && claim.absent {
+			missing = append(missing, claim.name)
+		}
+	}
+	accepted := func(audience string) bool { return slices.Contains(o.Audiences, audience) }
+	switch {
+	case missing != nil:
+		return missing
+	case o.Issuers != nil && !slices.Contains(o.Issuers, c.Issuer):
+		return jwt.ErrTokenInvalidIssuer
+	case o.Audiences != nil && !slices.ContainsFunc(c.Audience, accepted):
+		return jwt.ErrTokenInvalidAudience
 	}
 	return nil
 }
