@@ -25,6 +25,7 @@ type Options struct {
 	Observe     middleware.Observe       // called for each response, unless nil
 	RateLimit   middleware.Limiter       // of token subjects; nil: none
 	Faults      *middleware.FaultOptions // nil: no faults on demand
+	NoToken     func()                   // called for each create without a bearer token, unless nil
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -50,7 +51,7 @@ func New(options Options) http.Handler {
 
 	plants := newPlants(options)
 	router.POST("/plants",
-		middleware.Bearer(options.Verify),
+		middleware.Bearer(options.Verify, options.NoToken),
 		middleware.RateLimit(options.RateLimit),
 		middleware.Faults(options.Faults),
 		middleware.JSONOnly(),

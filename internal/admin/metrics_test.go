@@ -72,7 +72,7 @@ func TestMetrics(t *testing.T) {
 		o.Server = func() server.Stats {
 			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34}
 		}
-		o.Tokens = func() auth.Stats { return auth.Stats{CacheHits: 41, CacheMisses: 42} }
+		o.Tokens = func() auth.Stats { return auth.Stats{CacheHits: 41, CacheMisses: 42, Refused: [...]uint64{50, 51, 52, 53, 54, 55, 56, 57, 58, 59}} }
 	})
 	text := send(t, h, http.MethodGet, "/metrics").Body.String()
 	for _, line := range []string{
@@ -94,6 +94,11 @@ func TestMetrics(t *testing.T) {
 		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,
 		`plantstore_queue_creates 11`, `plantstore_queue_bytes 12`, `plantstore_queue_creates_limit 13`,
 		`plantstore_requests_total{outcome="failed",error="503"} 0`,
+		`plantstore_credentials_refused_total{reason="missing"} 50`, `plantstore_credentials_refused_total{reason="malformed"} 51`,
+		`plantstore_credentials_refused_total{reason="expired"} 52`, `plantstore_credentials_refused_total{reason="not_yet_valid"} 53`,
+		`plantstore_credentials_refused_total{reason="no_expiry"} 54`, `plantstore_credentials_refused_total{reason="unknown_key"} 55`,
+		`plantstore_credentials_refused_total{reason="signature"} 56`, `plantstore_credentials_refused_total{reason="issuer"} 57`,
+		`plantstore_credentials_refused_total{reason="audience"} 58`, `plantstore_credentials_refused_total{reason="scope"} 59`,
 		`plantstore_faults_total{fault="503"} 2`, `plantstore_faults_total{fault="delay"} 1`,
 		`plantstore_resets_total 16`, `plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
 		`plantstore_commit_plants_bucket{le="2"} 1`, `plantstore_commit_plants_bucket{le="5"} 2`,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plantstore/internal/auth"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -47,6 +48,11 @@ func requestMetrics(a *admin) []metric {
 			"when the first certificate for TLS expires, in Unix time; missing if there is none",
 			moment(a.CertificateExpires()),
 		},
+		{
+			"credentials_refused_total", "counter",
+			"refused credentials, by reason: scope is error 403, the others are 401; malformed includes claims of the wrong type, no_expiry is a missing exp",
+			refusals(tokens.Refused[:]),
+		},
 		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", one(tokens.CacheHits)},
 		{"token_cache_misses_total", "counter", "tokens that were not in the cache, including rejected ones", one(tokens.CacheMisses)},
 	}
@@ -66,6 +72,14 @@ func requests(o *Observer) (all []series) {
 	for _, c := range models.Codes() {
 		n := o.errors.Count(c.Code)
 		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="%v"}`, outcomeOf(c.Code), c.Code), n})
+	}
+	return all
+}
+
+// refusals returns refused credentials by reason.
+func refusals(counts []uint64) (all []series) {
+	for reason, n := range counts {
+		all = append(all, series{fmt.Sprintf("{reason=%q}", auth.Reason(reason)), n})
 	}
 	return all
 }

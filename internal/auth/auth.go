@@ -50,6 +50,7 @@ type Verifier struct {
 	issuer  *Issuer // may be nil
 
 	hits, misses atomic.Uint64 // of the token cache
+	refused      refusals
 	trusted      atomic.Pointer[trusted]
 	mu           sync.Mutex // guards the following
 	own          []Key      // set by SetKeys
@@ -145,9 +146,10 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 		found, err = v.authenticate(trusted, token)
 	}
 	if err != nil {
-		return "", models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
+		return "", v.refuse(token, err)
 	}
 	if !found.scoped {
+		v.refused[ReasonScope].Add(1)
 		return "", MissingScope(v.options.Scope)
 	}
 	return found.subject, nil
@@ -214,37 +216,18 @@ var (
 	errUnknownKey = errors.New("no key has this kid")
 )
 
-// clientMessage returns the message to the client for a rejected token (C1.5).
-func clientMessage(err error) string {
-	var wrong *claimError
-	var missing missingError
-	switch {
-	case errors.As(err, &wrong):
-		return fmt.Sprintf("the access token is not valid: %s must be %s", wrong.claim, wrong.want)
-	case errors.Is(err, jwt.ErrTokenExpired):
-		return "the access token has expired; get a new one"
-	case errors.Is(err, jwt.ErrTokenNotValidYet):
-		return "the access token is not valid yet"
-	case errors.As(err, &missing):
-		return "the access token lacks a claim that is required here: " + strings.Join(missing, ", ")
-	case errors.Is(err, jwt.ErrTokenInvalidIssuer):
-		return "the access token is from an issuer (iss) that is not accepted here"
-	case errors.Is(err, jwt.ErrTokenInvalidAudience):
-		return "the access token is meant for another audience (aud)"
-	case errors.Is(err, jwt.ErrTokenMalformed):
-		return "the access token is not a well-formed JSON Web Token"
-	default:
-		return "the access token is not signed with a key that this server accepts"
-	}
-}
-
-// Stats counts look-ups in the cache of verified tokens.
+// Stats are counts since the start, and the state of the issuer.
 type Stats struct {
-	CacheHits   uint64 // tokens found in the cache
-	CacheMisses uint64 // all others, including rejected tokens
+	CacheHits   uint64          // tokens found in the cache of verified tokens
+	CacheMisses uint64          // all others, including rejected tokens
+	Refused     [reasons]uint64 // credentials by their Reason
 }
 
-// Stats returns the counts since the start.
+// Stats returns the current statistics.
 func (v *Verifier) Stats() Stats {
-	return Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
+	s := Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
+	for reason := range s.Refused {
+		s.Refused[reason] = v.refused[reason].Load()
+	}
+	return s
 }

@@ -291,7 +291,7 @@ func TestStats(t *testing.T) {
 	for _, sent := range []string{good, good, "none", "none", good, token(`{"sub":"b"}`)} {
 		_, _ = v.Verify(sent)
 	}
-	if got, want := v.Stats(), (Stats{CacheHits: 2, CacheMisses: 4}); got != want {
+	if got, want := v.Stats(), (Stats{CacheHits: 2, CacheMisses: 4, Refused: [reasons]uint64{ReasonMalformed: 2}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -33,11 +33,6 @@ type claimError struct{ claim, want string }
 
 func (e *claimError) Error() string { return e.claim + " is not " + e.want }
 
-// A missingError lists required claims that a token lacks.
-type missingError []string
-
-func (e missingError) Error() string { return "the token lacks " + strings.Join(e, ", ") }
-
 // errClaims is returned for a payload that is not a JSON object without duplicates.
 var errClaims = fmt.Errorf("%w: the payload is not a JSON object", jwt.ErrTokenMalformed)
 
