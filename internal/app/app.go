@@ -59,10 +59,10 @@ type App struct {
 	buffer    *logging.Buffer
 	logger    *slog.Logger
 	format    logging.Format
-	reloads   []func(context.Context) error // at SIGHUP; after an error the previous state is unchanged
-	watches   []func(context.Context)       // keep the state current until the context is done
-	tls       *tls.Config                   // nil: plain HTTP
-	expires   func() time.Time              // of the first certificate in use, zero: none
+	reloads   []reload                // at SIGHUP
+	watches   []func(context.Context) // keep the state current until the context is done
+	tls       *tls.Config             // nil: plain HTTP
+	expires   func() time.Time        // of the first certificate in use, zero: none
 	listeners *listeners
 	store     *storage.Store
 	seed      []storage.Record // to reset to; nil: the server is not ephemeral

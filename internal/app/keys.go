@@ -42,10 +42,10 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 			})
 		}
 	}
-	a.reloads = append(a.reloads, func(context.Context) error {
+	a.reloads = append(a.reloads, reload{"secrets and public keys", func(context.Context) error {
 		_, _, err := a.loadKeys(false)
 		return err
-	})
+	}})
 	if c.JWTJWKSURL == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	a.reloads = append(a.reloads, fetch) // files must be reloadable while the issuer is down
+	a.reloads = append(a.reloads, reload{"issuer keys", fetch})
 	a.watches = append(a.watches, issuer.Watch)
 	return fetch(ctx)
 }
