@@ -16,11 +16,11 @@ const prefix = "plantstore_"
 // compares the dashboard and the alerts with it.
 func table(a *admin) []metric {
 	stored := a.Store()
-	return slices.Concat(requestMetrics(a), storeMetrics(a, stored), fileMetrics(stored.File))
+	return slices.Concat(requestMetrics(a), tokenMetrics(a.Tokens()), storeMetrics(a, stored), fileMetrics(stored.File))
 }
 
 func requestMetrics(a *admin) []metric {
-	connections, tokens := a.Server(), a.Tokens()
+	connections := a.Server()
 	return []metric{
 		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", a.Version), 1}}},
 		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", ready(a)},
@@ -48,6 +48,15 @@ func requestMetrics(a *admin) []metric {
 			"when the first certificate for TLS expires, in Unix time; missing if there is none",
 			moment(a.CertificateExpires()),
 		},
+	}
+}
+
+func tokenMetrics(tokens auth.Stats) []metric {
+	var fetched, failures, keys []series
+	if issuer := tokens.Issuer; issuer != nil {
+		fetched, failures, keys = moment(issuer.Fetched), one(issuer.Failures), one(issuer.Keys)
+	}
+	return []metric{
 		{
 			"credentials_refused_total", "counter",
 			"refused credentials, by reason: scope is error 403, the others are 401; malformed includes claims of the wrong type, no_expiry is a missing exp",
@@ -55,6 +64,13 @@ func requestMetrics(a *admin) []metric {
 		},
 		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", one(tokens.CacheHits)},
 		{"token_cache_misses_total", "counter", "tokens that were not in the cache, including rejected ones", one(tokens.CacheMisses)},
+		{
+			"issuer_fetched_timestamp_seconds", "gauge",
+			"when the keys of the issuer were last fetched successfully, in Unix time; missing before that, and without JWT_JWKS_URL",
+			fetched,
+		},
+		{"issuer_keys", "gauge", "usable keys of the issuer; missing without JWT_JWKS_URL", keys},
+		{"issuer_fetch_failures_total", "counter", "failed fetches of the keys of the issuer; missing without JWT_JWKS_URL", failures},
 	}
 }
 

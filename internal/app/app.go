@@ -67,6 +67,7 @@ type App struct {
 	store     *storage.Store
 	seed      []storage.Record // to reset to; nil: the server is not ephemeral
 	verifier  *auth.Verifier
+	issuer    *auth.Issuer  // nil: none is configured
 	secrets   []auth.Secret // at startup, the signing one first
 	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
 	observer  *admin.Observer

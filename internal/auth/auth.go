@@ -221,6 +221,7 @@ type Stats struct {
 	CacheHits   uint64          // tokens found in the cache of verified tokens
 	CacheMisses uint64          // all others, including rejected tokens
 	Refused     [reasons]uint64 // credentials by their Reason
+	Issuer      *IssuerStats    // nil: there is none
 }
 
 // Stats returns the current statistics.
@@ -228,6 +229,10 @@ func (v *Verifier) Stats() Stats {
 	s := Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
 	for reason := range s.Refused {
 		s.Refused[reason] = v.refused[reason].Load()
+	}
+	if v.issuer != nil {
+		issuer := v.issuer.Stats()
+		s.Issuer = &issuer
 	}
 	return s
 }

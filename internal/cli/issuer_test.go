@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -150,5 +152,96 @@ func TestRefusedKidIsLogged(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(log)
+	}
+}
+
+// TestUnusableKeysAreSkipped checks that one unusable entry of a key set is skipped with a warning,
+// from an issuer and from a file, that a file may be a bare JWK, and that alg may be Ed25519 (RFC 9864).
+func TestUnusableKeysAreSkipped(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p := newProvider(t)
+	twice, good := `{"kty":"AKP","kid":"pq","kid":"pq","alg":"ML-DSA-65","pub":"AAAA"}`, p.jwk("k1", `,"alg":"Ed25519"`)
+	p.publish(twice, `{"kty":7}`, `"x"`, good)
+	writeFile(t, "set.json", `{"keys":[`+twice+`,`+good+`]}`)
+	writeFile(t, "bare.json", good)
+	writeFile(t, "none.json", `{"keys":[`+twice+`]}`)
+	for name, test := range map[string]struct{ env, warning string }{
+		"issuer":   {"JWT_JWKS_URL=" + p.url, "issuer keys ignored"},
+		"set":      {"JWT_PUBLIC_KEYS=set.json", "public key skipped"},
+		"bare JWK": {"JWT_PUBLIC_KEYS=bare.json", ""},
+	} {
+		s := startServer(t, "plantstore", []string{test.env, "STORAGE_URL=" + strings.ReplaceAll(name, " ", "-") + ".db"})
+		if test.warning != "" { // before the banner
+			if !strings.Contains(s.first, test.warning) || !strings.Contains(s.first, "field is there twice") {
+				t.Errorf("%s: the first line is %s", name, s.first)
+			}
+			await(t, "the banner", func() bool { return strings.HasSuffix(s.sofar(), "\n") })
+			s.first, _, _ = strings.Cut(s.sofar(), "\n")
+		}
+		if status, body := post(t, s.ready(t).BaseURL, p.sign(`{}`), `{"id":1,"name":"x"}`); status != http.StatusOK {
+			t.Errorf("%s: the response is %s", name, body)
+		}
+	}
+	checkFailure(t, run(t, []string{"JWT_PUBLIC_KEYS=none.json"}, "serve"), 2, "JWT_PUBLIC_KEYS: none.json: no key of the set can be used: [key 1 of the set: *")
+}
+
+// await waits until a condition holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("timeout: %s", what)
+		}
+	}
+}
+
+// TestIssuerDownAtStart checks that a server whose issuer is down starts, is not ready, tries again,
+// and becomes ready by itself, and that all of it shows in the metrics.
+func TestIssuerDownAtStart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p := newProvider(t)
+	p.responds(http.StatusBadGateway, "<html>Bad Gateway</html>")
+	s := startServer(t, "plantstore", []string{"JWT_JWKS_URL=" + p.url})
+	ready, token := s.ready(t), p.sign(`{}`)
+	if status, body := post(t, ready.BaseURL, token, `{"id":1,"name":"x"}`); status == http.StatusOK {
+		t.Errorf("a token is accepted: %s", body)
+	}
+	const problem = `{"error":503,"message":"not ready: no usable keys of the issuer"}` + "\n"
+	if body := get(t, ready.AdminURL+"/readyz"); body != problem {
+		t.Errorf("/readyz: %s", body)
+	}
+	metrics := get(t, ready.AdminURL+"/metrics")
+	for _, want := range []string{"plantstore_ready 0", "plantstore_issuer_keys 0", "plantstore_issuer_fetch_failures_total [1-9]"} {
+		if !regexp.MustCompile("(?m)^" + want + "$").MatchString(metrics) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	if strings.Contains(metrics, "plantstore_issuer_fetched_timestamp_seconds") {
+		t.Error("there is a time of a successful fetch")
+	}
+
+	p.publish(p.jwk("k1", ""))
+	before := time.Now().Unix()
+	await(t, "the server is ready", func() bool { return get(t, ready.AdminURL+"/readyz") == `{"status":"ready"}`+"\n" })
+	if status, body := post(t, ready.BaseURL, token, `{"id":1,"name":"x"}`); status != http.StatusOK {
+		t.Errorf("the response is %s", body)
+	}
+	metrics = get(t, ready.AdminURL+"/metrics")
+	fetched := regexp.MustCompile(`\nplantstore_issuer_fetched_timestamp_seconds (\S+)\n`).FindStringSubmatch(metrics)
+	if fetched == nil || !strings.Contains(metrics, "\nplantstore_issuer_keys 1\n") {
+		t.Fatalf("the metrics are %s", metrics)
+	}
+	if at, err := strconv.ParseFloat(fetched[1], 64); err != nil || at < float64(before) || at > float64(time.Now().Unix()+1) {
+		t.Errorf("fetched at %s, %v", fetched[1], err)
+	}
+	log := s.log()
+	for _, want := range []string{
+		`"level":"ERROR","msg":"issuer keys not fetched, all tokens of the issuer are refused until they are","url":"` + p.url + `","cause":"the status of the response is 502`,
+		`"msg":"not ready","listener":"admin","why":"no usable keys of the issuer","cause":"the status of the response is 502`,
+		`"msg":"issuer keys fetched"`,
+	} {
+		if strings.Count(log, want) != 1 {
+			t.Errorf("the log has not once %s:\n%s", want, log)
+		}
 	}
 }
