@@ -19,11 +19,15 @@ const challenge = `Bearer realm="plants"`
 type Verify func(token string) (subject string, err error)
 
 // Bearer requires exactly one Authorization header field with a token that verify
-// accepts (C4.20). Other requests fail with WWW-Authenticate as in RFC 6750.
-func Bearer(verify Verify) gin.HandlerFunc {
+// accepts (C4.20). Other requests fail with WWW-Authenticate as in RFC 6750. It calls missing
+// for those without a token, unless it is nil.
+func Bearer(verify Verify, missing func()) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		subject, err := Authenticate(c.Request.Header, verify)
 		if err != nil {
+			if missing != nil && (errors.Is(err, errNoToken) || errors.Is(err, errManyTokens)) {
+				missing()
+			}
 			c.Header("WWW-Authenticate", challenge+errorCode(err))
 			Fail(c, err)
 			return

@@ -24,6 +24,7 @@ type Options struct {
 	Origins     middleware.Origins // allowed by CORS
 	Observe     middleware.Observe // called for each response, unless nil
 	RateLimit   middleware.Limiter // of token subjects; nil: none
+	NoToken     func()             // called for each create without a bearer token, unless nil
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -49,7 +50,7 @@ func New(options Options) http.Handler {
 
 	plants := newPlants(options)
 	router.POST("/plants",
-		middleware.Bearer(options.Verify),
+		middleware.Bearer(options.Verify, options.NoToken),
 		middleware.RateLimit(options.RateLimit),
 		middleware.JSONOnly(),
 		middleware.BodyLimit(options.Limits.BodyBytes),

@@ -26,6 +26,7 @@ func (a *App) newServer() error {
 	options := routes.Options{
 		Store: a.store, Verify: a.verifier.Verify, Description: description, Page: page,
 		Observe: a.observer.Request, Logger: a.logger, Limits: PlantLimits(c), Origins: c.CORSOrigins,
+		NoToken: a.verifier.CountMissing,
 	}
 	if c.RateLimit.Requests > 0 {
 		options.RateLimit = ratelimit.New(c.RateLimit)

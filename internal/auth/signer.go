@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/x509"
 	"encoding/pem"
@@ -44,9 +45,10 @@ const (
 	LinkLifetime = time.Hour
 )
 
-// Grant returns the claims of a token that a [Verifier] with o accepts, if it has the key.
+// Grant returns the claims of a token that a [Verifier] with o accepts, if it has the key. Of several
+// issuers and audiences it has the first.
 func (o Options) Grant(subject string, ttl time.Duration) Grant {
-	return Grant{Subject: subject, Issuer: o.Issuer, Audience: o.Audience, Scope: o.Scope, TTL: ttl}
+	return Grant{Subject: subject, Issuer: cmp.Or(o.Issuers...), Audience: cmp.Or(o.Audiences...), Scope: o.Scope, TTL: ttl}
 }
 
 // Issue returns a signed token with the claims of grant. It fails for a subject that servers
