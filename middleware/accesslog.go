@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -11,9 +12,9 @@ import (
 	"plantstore/models"
 )
 
-// Observe records a response: the method of the request, the code of the Error (0 for
-// a success), the time that the request took, and the fault on demand, if one was made.
-type Observe func(method string, code models.Code, took time.Duration, made models.Fault)
+// Observe records the response to a request: the code of the Error (0 for a success), and the time
+// that the request took.
+type Observe func(r *http.Request, code models.Code, took time.Duration)
 
 // AccessLog logs each request with its outcome, and calls observe, unless it is nil. The
 // line of an error includes the cause, which the response omits. Server errors have level
@@ -31,7 +32,7 @@ func AccessLog(logger *slog.Logger, observe Observe) gin.HandlerFunc {
 			end := time.Now()
 			r.log(logger, c, end, end.Sub(start))
 			if returned && observe != nil { // after a panic there is no response to observe
-				observe(c.Request.Method, r.code(), end.Sub(start), r.madeFault())
+				observe(c.Request, r.code(), end.Sub(start))
 			}
 			*r = Request{keys: r.keys, response: r.response}
 			requests.Put(r)
@@ -53,7 +54,7 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 	if path == "" { // not a route: the path, and the method, may be any text
 		method, path = models.WithoutToken(method), models.WithoutToken(c.Request.URL.Path)
 	}
-	attrs := append(make([]slog.Attr, 0, 17), // as many as there can be
+	attrs := append(make([]slog.Attr, 0, 16), // as many as there can be
 		slog.String("method", method),
 		slog.String("path", path),
 		slog.Int("status", c.Writer.Status()),
@@ -66,9 +67,6 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 	}
 	if r.noted {
 		attrs = append(attrs, slog.Int64("plant_id", r.id), slog.Duration("store_duration", r.stored))
-	}
-	if r.Fault.Delay > 0 {
-		attrs = append(attrs, slog.Duration("fault_delay", r.Fault.Delay))
 	}
 	attrs = append(attrs,
 		slog.String("subject", shortened(r.subject)),
@@ -102,8 +100,6 @@ func shortened(subject string) string {
 // outcome returns the outcome of a request as one word, and the level of its line.
 func (r *Request) outcome() (slog.Level, string) {
 	switch {
-	case r.isFault():
-		return slog.LevelInfo, "fault"
 	case r.failure == nil:
 		return slog.LevelInfo, "ok"
 	case r.unknown:

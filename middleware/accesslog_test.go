@@ -160,7 +160,7 @@ func TestLineHasSubject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bearer := middleware.Bearer(func(string) (string, error) { return tt.subject, nil })
+			bearer := middleware.Bearer(func(string) (string, error) { return tt.subject, nil }, nil)
 			line := lineOf(t, slog.LevelInfo, post(t, http.Header{"Authorization": {"Bearer x"}}, nil), bearer)
 			if line["subject"] != tt.want {
 				t.Errorf("subject %q, want %q", line["subject"], tt.want)

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -18,51 +19,56 @@ const challenge = `Bearer realm="plants"`
 type Verify func(token string) (subject string, err error)
 
 // Bearer requires exactly one Authorization header field with a token that verify
-// accepts (C4.20). Other requests fail with WWW-Authenticate as in RFC 6750.
-func Bearer(verify Verify) gin.HandlerFunc {
+// accepts (C4.20). Other requests fail with WWW-Authenticate as in RFC 6750. It calls missing
+// for those without a token, unless it is nil.
+func Bearer(verify Verify, missing func()) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		token, code, err := credential(c.Request.Header["Authorization"])
+		subject, err := Authenticate(c.Request.Header, verify)
 		if err != nil {
-			reject(c, code, err)
-			return
-		}
-		subject, err := verify(token)
-		if err != nil {
-			reject(c, errorCode(err), err)
+			if missing != nil && (errors.Is(err, errNoToken) || errors.Is(err, errManyTokens)) {
+				missing()
+			}
+			c.Header("WWW-Authenticate", challenge+errorCode(err))
+			Fail(c, err)
 			return
 		}
 		RequestOf(c).subject = subject
 	}
 }
 
-// reject responds to a request whose credential is not accepted.
-func reject(c *gin.Context, code string, err error) {
-	c.Header("WWW-Authenticate", challenge+code)
-	Fail(c, err)
-}
+// errNoToken and errManyTokens are the Errors of a request without exactly one token.
+var (
+	errNoToken = models.NewError(models.CodeUnauthorized,
+		"send an access token in the header field Authorization: Bearer <ACCESS_TOKEN>")
+	errManyTokens = models.NewError(models.CodeUnauthorized, "send one Authorization header field, not several")
+)
 
-// credential returns the token in the values of Authorization, or an Error and its error
-// code for WWW-Authenticate.
-func credential(values []string) (token, code string, err error) {
+// Authenticate returns the subject of the access token in the header of a request. Its error is an
+// [models.Error], as that of verify.
+func Authenticate(header http.Header, verify Verify) (subject string, err error) {
+	values := header["Authorization"]
 	if len(values) > 1 {
-		return "", `, error="invalid_request"`,
-			models.NewError(models.CodeUnauthorized, "send one Authorization header field, not several")
+		return "", errManyTokens
 	}
-	scheme := ""
+	scheme, token := "", ""
 	if len(values) == 1 {
 		scheme, token, _ = strings.Cut(values[0], " ")
 	}
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", "", models.NewError(models.CodeUnauthorized,
-			"send an access token in the header field Authorization: Bearer <ACCESS_TOKEN>")
+		return "", errNoToken
 	}
-	return strings.TrimLeft(token, " "), "", nil
+	return verify(strings.TrimLeft(token, " "))
 }
 
-// errorCode returns the error code of a rejected token (RFC 6750, section 3.1).
+// errorCode returns the error code of a rejected credential (RFC 6750, section 3.1).
 func errorCode(err error) string {
 	var failure *models.Error
-	if errors.As(err, &failure) && failure.Code == models.CodeForbidden {
+	switch {
+	case errors.Is(err, errNoToken):
+		return ""
+	case errors.Is(err, errManyTokens):
+		return `, error="invalid_request"`
+	case errors.As(err, &failure) && failure.Code == models.CodeForbidden:
 		return `, error="insufficient_scope"`
 	}
 	return `, error="invalid_token"`

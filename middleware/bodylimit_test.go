@@ -70,7 +70,7 @@ func TestBodyMemory(t *testing.T) {
 	const small = 4 << 10
 	handler := middleware.BodyLimit(limit)
 	log := middleware.AccessLog(slog.New(slog.DiscardHandler), nil)
-	bearer := middleware.Bearer(func(token string) (string, error) { return token, nil })
+	bearer := middleware.Bearer(func(token string) (string, error) { return token, nil }, nil)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	request := func(subject string, body io.Reader, announced int64, then gin.HandlerFunc) *httptest.ResponseRecorder {
 		r := post(t, http.Header{"Authorization": {"Bearer " + subject}}, body)

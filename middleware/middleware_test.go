@@ -104,7 +104,11 @@ func TestBearer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := post(t, http.Header{"Authorization": tt.authorization}, failingBody{errors.New("read")})
-			w := serve(t, r, middleware.Bearer(verify), pass)
+			missing := 0
+			w := serve(t, r, middleware.Bearer(verify, func() { missing++ }), pass)
+			if want := tt.code != 0 && tt.challenge != invalid && tt.code != 403; (missing == 1) != want {
+				t.Errorf("counted as missing %d times, want it counted: %t", missing, want)
+			}
 			if got := w.Header().Get("WWW-Authenticate"); got != tt.challenge {
 				t.Errorf("WWW-Authenticate %q, want %q", got, tt.challenge)
 			}
@@ -120,7 +124,7 @@ func TestBearer(t *testing.T) {
 func TestBearerIgnoresQuery(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants?access_token=good", nil)
-	w := serve(t, r, middleware.Bearer(func(string) (string, error) { return "", nil }), pass)
+	w := serve(t, r, middleware.Bearer(func(string) (string, error) { return "", nil }, nil), pass)
 	checkError(t, w, models.CodeUnauthorized, "Authorization: Bearer")
 }
 
@@ -312,7 +316,7 @@ func TestAccessLog(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants?access_token=hidden", nil)
 			r.Header = http.Header{"Authorization": {"Bearer secret-token"}, "X-Request-Id": {"my-id"}}
 			serve(t, r, middleware.Headers(), middleware.AccessLog(slog.New(slog.NewTextHandler(&log, nil)), nil),
-				middleware.Bearer(verify), tt.handler)
+				middleware.Bearer(verify, nil), tt.handler)
 			if n := strings.Count(log.String(), "\n"); n != 1 {
 				t.Errorf("%d lines", n)
 			}

@@ -26,15 +26,11 @@ func RateLimit(limiter Limiter) gin.HandlerFunc {
 	}
 	return func(c *gin.Context) {
 		if wait := limiter.Take(RequestOf(c).subject); wait > 0 {
-			failRate(c, limiter.Rate(), wait)
+			seconds := int64((wait + time.Second - 1) / time.Second) // at least 1
+			c.Header("Retry-After", strconv.FormatInt(seconds, 10))
+			Fail(c, models.Errorf(models.CodeTooManyRequests,
+				"the rate limit of %s for the subject (sub) of this access token is exceeded; send the request again in %d s",
+				limiter.Rate(), seconds))
 		}
 	}
-}
-
-// failRate responds to a request beyond the limit, whose client must wait.
-func failRate(c *gin.Context, limit string, wait time.Duration) {
-	seconds := int64((wait + time.Second - 1) / time.Second) // at least 1: wait is positive
-	c.Header("Retry-After", strconv.FormatInt(seconds, 10))
-	Fail(c, models.Errorf(models.CodeTooManyRequests,
-		"the rate limit of %s for the subject (sub) of this access token is exceeded; send the request again in %d s", limit, seconds))
 }

@@ -11,9 +11,6 @@ import (
 // A Request is what the service finds out about a request, for the access log, the metrics and
 // the handlers that follow. [AccessLog] makes it; Requests are pooled.
 type Request struct {
-	Fault     models.Fault // that the request demands
-	MadeFault bool         // its failure was caused; an earlier check may have failed first
-
 	subject string        // of the verified token
 	noted   bool          // id, stored and unknown are set
 	id      int64         // of the plant
@@ -50,9 +47,6 @@ func newRequest() any {
 func (r *Request) NotePlant(id int64, stored time.Duration, unknown bool) {
 	r.noted, r.id, r.stored, r.unknown = true, id, stored, unknown
 }
-
-// isFault reports whether the response is the failure of the fault.
-func (r *Request) isFault() bool { return r.MadeFault && r.code() == r.Fault.Code }
 
 // code returns the code of the Error that is the response, or 0.
 func (r *Request) code() models.Code {

@@ -31,9 +31,7 @@ func Fail(c *gin.Context, err error) {
 		failure = models.NewError(models.CodeInternal,
 			"the server failed; try again, and report the X-Request-Id if the error persists").WithCause(err)
 	}
-	r := RequestOf(c)
-	r.failure = failure
-	r.applyFault(c.Writer.Header())
+	RequestOf(c).failure = failure
 	c.Abort()
 	write(c, http.StatusBadRequest, failure.Body())
 }

@@ -13,28 +13,51 @@ type Plant struct {
 
 // Equal reports whether p and q are the same plant.
 func (p Plant) Equal(q Plant) bool {
-	if p.Name != q.Name || (p.Tag == nil) != (q.Tag == nil) {
-		return false
+	for i := range textFields {
+		if textFields[i].of(p) != textFields[i].of(q) {
+			return false
+		}
 	}
-	return p.Tag == nil || *p.Tag == *q.Tag
+	return true
 }
 
 // Clone returns a copy of p that shares no memory which the owner of p may change.
 func (p Plant) Clone() Plant {
-	if p.Tag != nil {
-		p.Tag = new(*p.Tag)
+	for i := range textFields {
+		if textFields[i].Required {
+			continue // strings do not change
+		}
+		if text := textFields[i].of(p); text.Present {
+			p = textFields[i].with(p, new(text.Value))
+		}
 	}
 	return p
 }
 
+// Size returns the bytes of all texts.
+func (p Plant) Size() (bytes int) {
+	for i := range textFields {
+		bytes += len(textFields[i].of(p).Value)
+	}
+	return bytes
+}
+
 // AppendFields appends the fields of p as JSON, without braces, byte for byte as
 // [json.Marshal] does but faster. It fails for strings that are not UTF-8.
-func (p Plant) AppendFields(b []byte) ([]byte, error) {
-	b, err := jsontext.AppendQuote(append(b, `"name":`...), p.Name)
-	if err == nil && p.Tag != nil {
-		b, err = jsontext.AppendQuote(append(b, `,"tag":`...), *p.Tag)
+func (p Plant) AppendFields(b []byte) (_ []byte, err error) {
+	for i := range textFields {
+		text := textFields[i].of(p)
+		if !text.Present {
+			continue
+		}
+		if i > 0 { // the first field is required
+			b = append(b, ',')
+		}
+		if b, err = jsontext.AppendQuote(append(b, textFields[i].key...), text.Value); err != nil {
+			return b, err
+		}
 	}
-	return b, err
+	return b, nil
 }
 
 // AppendJSON appends p as JSON. It fails for strings that are not UTF-8.
@@ -61,11 +84,12 @@ type Field[T any] struct {
 }
 
 // Plant returns p without its id. Call it only on a NewPlant that [Decoder] has
-// validated. The tag points into p.
-func (p *NewPlant) Plant() Plant {
-	plant := Plant{Name: p.Name.Value}
-	if p.Tag.Present {
-		plant.Tag = &p.Tag.Value
+// validated. Optional fields point into p.
+func (p *NewPlant) Plant() (plant Plant) {
+	for i := range textFields {
+		if text := textFields[i].sent(p); text.Present {
+			plant = textFields[i].with(plant, &text.Value)
+		}
 	}
 	return plant
 }

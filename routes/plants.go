@@ -39,18 +39,13 @@ func (p plants) create(c *gin.Context) {
 		*body = models.NewPlant{} // free its strings
 		p.bodies.Put(body)
 	}()
-	request := middleware.RequestOf(c)
-	err := p.read(c.Request, body)
-	if err == nil {
-		err = p.bodyFault(request)
-	}
-	if err != nil {
+	if err := p.read(c.Request, body); err != nil {
 		middleware.Fail(c, err)
 		return
 	}
-	plant, ctx, start := body.Plant(), c.Request.Context(), time.Now()
-	err = p.storePlant(ctx, request, body.ID.Value, plant)
-	request.NotePlant(body.ID.Value, time.Since(start), errors.Is(err, storage.ErrUnknown))
+	plant, start := body.Plant(), time.Now()
+	err := p.store.Create(c.Request.Context(), body.ID.Value, plant)
+	middleware.RequestOf(c).NotePlant(body.ID.Value, time.Since(start), errors.Is(err, storage.ErrUnknown))
 	if err != nil {
 		middleware.Fail(c, storeError(body.ID.Value, err))
 		return

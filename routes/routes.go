@@ -21,10 +21,10 @@ type Options struct {
 	Page        *apidocs.Page // nil: no documentation page
 	Logger      *slog.Logger
 	Limits      models.Limits
-	Origins     middleware.Origins       // allowed by CORS
-	Observe     middleware.Observe       // called for each response, unless nil
-	RateLimit   middleware.Limiter       // of token subjects; nil: none
-	Faults      *middleware.FaultOptions // nil: no faults on demand
+	Origins     middleware.Origins // allowed by CORS
+	Observe     middleware.Observe // called for each response, unless nil
+	RateLimit   middleware.Limiter // of token subjects; nil: none
+	NoToken     func()             // called for each create without a bearer token, unless nil
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -50,9 +50,8 @@ func New(options Options) http.Handler {
 
 	plants := newPlants(options)
 	router.POST("/plants",
-		middleware.Bearer(options.Verify),
+		middleware.Bearer(options.Verify, options.NoToken),
 		middleware.RateLimit(options.RateLimit),
-		middleware.Faults(options.Faults),
 		middleware.JSONOnly(),
 		middleware.BodyLimit(options.Limits.BodyBytes),
 		plants.create,

@@ -16,13 +16,8 @@ type Record struct {
 	Plant models.Plant `json:",embed"`
 }
 
-// Size returns the bytes of name and tag, which the queue and [Limits] bound.
-func (r Record) Size() int {
-	if r.Plant.Tag == nil {
-		return len(r.Plant.Name)
-	}
-	return len(r.Plant.Name) + len(*r.Plant.Tag)
-}
+// Size returns the bytes of the plant's texts, which the queue and [Limits] bound.
+func (r Record) Size() int { return r.Plant.Size() }
 
 // An Engine keeps the plants of a [Store]. Its methods may be called from any number of
 // goroutines at once.

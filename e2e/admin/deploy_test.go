@@ -3,7 +3,9 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,13 +29,17 @@ func deployFile(t *testing.T, name string) []byte {
 // A series is the labels of a series of a real server, with its name as __name__.
 type series map[string]string
 
-// everySeries returns all series of a server with TLS, including the labels that Prometheus
-// adds.
+// everySeries returns all series of a server with TLS and an issuer, including the labels that
+// Prometheus adds.
 func everySeries(t *testing.T) []series {
 	t.Helper()
 	authority := certtest.New(t)
 	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
-	s := newSite(t, plantstore.Options{Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key}})
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"keys":[]}`) }))
+	t.Cleanup(issuer.Close)
+	s := newSite(t, plantstore.Options{Env: []string{
+		"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key, "JWT_JWKS_URL=" + issuer.URL, "JWT_SECRET=a secret of the tests, long enough for HS256",
+	}})
 	s.client.Transport = &http.Transport{TLSClientConfig: authority.Client()}
 	s.create(`{"id":1,"name":"Monstera"}`)
 	list := []series{{"__name__": "up", "job": "plantstore", "instance": "x"}} // series of Prometheus itself

@@ -34,10 +34,12 @@ func newOptions(t *testing.T, s *store) admin.Options {
 	t.Helper()
 	return admin.Options{
 		Version: "v1.2.3", Observer: admin.NewObserver(), Logger: slog.New(slog.DiscardHandler),
-		Store:              func() storage.Stats { return s.stats },
-		Problem:            func() (string, error) { return s.problem, s.cause },
-		Server:             func() server.Stats { return server.Stats{} },
-		Tokens:             func() auth.Stats { return auth.Stats{} },
+		Store:   func() storage.Stats { return s.stats },
+		Problem: func() (string, error) { return s.problem, s.cause },
+		Server:  func() server.Stats { return server.Stats{} },
+		Tokens: func() auth.Stats {
+			return auth.Stats{Issuer: &auth.IssuerStats{Fetched: time.UnixMilli(1_700_000_000_000), Keys: 3, Failures: 4}}
+		},
 		CertificateExpires: func() time.Time { return time.UnixMilli(1_800_000_000_000) },
 	}
 }

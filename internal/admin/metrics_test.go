@@ -3,6 +3,7 @@ package admin_test
 import (
 	"flag"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,6 @@ import (
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
 	"plantstore/internal/server"
-	"plantstore/models"
 )
 
 var update = flag.Bool("update", false, "rewrite the table in docs/operations.md")
@@ -59,10 +59,11 @@ func TestMetrics(t *testing.T) {
 	s.stats.Created, s.stats.FailedCommits, s.stats.Resets = 14, 15, 16
 	s.stats.Stopped, s.problem = true, "stopped"
 	observer := admin.NewObserver()
-	observer.Request(http.MethodPost, 0, 3*time.Millisecond, models.Fault{})
-	observer.Request(http.MethodPost, 409, time.Second, models.Fault{})
-	observer.Request(http.MethodPost, 503, time.Second, models.Fault{Code: 503})
-	observer.Request(http.MethodPost, 503, time.Second, models.Fault{Code: 503, Delay: time.Second})
+	create := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", nil)
+	observer.Request(create, 0, 3*time.Millisecond)
+	observer.Request(create, 409, time.Second)
+	observer.Fault(503, false)
+	observer.Fault(503, true)
 	observer.Commit(1, 30*time.Millisecond)
 	observer.Commit(5, 20*time.Second)
 	observer.Refused(409)
@@ -72,7 +73,12 @@ func TestMetrics(t *testing.T) {
 		o.Server = func() server.Stats {
 			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34}
 		}
-		o.Tokens = func() auth.Stats { return auth.Stats{CacheHits: 41, CacheMisses: 42} }
+		o.Tokens = func() auth.Stats {
+			return auth.Stats{
+				CacheHits: 41, CacheMisses: 42, Refused: [...]uint64{50, 51, 52, 53, 54, 55, 56, 57, 58, 59},
+				Issuer: &auth.IssuerStats{Fetched: time.UnixMilli(1_700_000_000_000), Keys: 43, Failures: 44},
+			}
+		}
 	})
 	text := send(t, h, http.MethodGet, "/metrics").Body.String()
 	for _, line := range []string{
@@ -91,9 +97,15 @@ func TestMetrics(t *testing.T) {
 		`plantstore_connections 31`, `plantstore_connections_limit 32`,
 		`plantstore_connections_accepted_total 33`, `plantstore_connections_turned_away_total 34`,
 		`plantstore_certificate_expiry_timestamp_seconds 1.8e+09`,
+		`plantstore_issuer_fetched_timestamp_seconds 1.7e+09`, `plantstore_issuer_keys 43`, `plantstore_issuer_fetch_failures_total 44`,
 		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,
 		`plantstore_queue_creates 11`, `plantstore_queue_bytes 12`, `plantstore_queue_creates_limit 13`,
 		`plantstore_requests_total{outcome="failed",error="503"} 0`,
+		`plantstore_credentials_refused_total{reason="missing"} 50`, `plantstore_credentials_refused_total{reason="malformed"} 51`,
+		`plantstore_credentials_refused_total{reason="expired"} 52`, `plantstore_credentials_refused_total{reason="not_yet_valid"} 53`,
+		`plantstore_credentials_refused_total{reason="no_expiry"} 54`, `plantstore_credentials_refused_total{reason="unknown_key"} 55`,
+		`plantstore_credentials_refused_total{reason="signature"} 56`, `plantstore_credentials_refused_total{reason="issuer"} 57`,
+		`plantstore_credentials_refused_total{reason="audience"} 58`, `plantstore_credentials_refused_total{reason="scope"} 59`,
 		`plantstore_faults_total{fault="503"} 2`, `plantstore_faults_total{fault="delay"} 1`,
 		`plantstore_resets_total 16`, `plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
 		`plantstore_commit_plants_bucket{le="2"} 1`, `plantstore_commit_plants_bucket{le="5"} 2`,
@@ -160,6 +172,19 @@ func TestMetricsWithoutCertificate(t *testing.T) {
 	}
 }
 
+// TestMetricsWithoutIssuer checks that a server without an issuer has no metrics of one, and that one
+// whose issuer has never responded has no time of a fetch.
+func TestMetricsWithoutIssuer(t *testing.T) {
+	t.Parallel()
+	for want, issuer := range map[string]*auth.IssuerStats{"": nil, "plantstore_issuer_keys 0 plantstore_issuer_fetch_failures_total 1": {Failures: 1}} {
+		h := newHandler(t, newStore(), func(o *admin.Options) { o.Tokens = func() auth.Stats { return auth.Stats{Issuer: issuer} } })
+		got := regexp.MustCompile(`(?m)^plantstore_issuer.*`).FindAllString(send(t, h, http.MethodGet, "/metrics").Body.String(), -1)
+		if strings.Join(got, " ") != want {
+			t.Errorf("there are %q, want %s", got, want)
+		}
+	}
+}
+
 // TestMetricsWithoutFile checks that an engine without a file has no metrics of a file.
 func TestMetricsWithoutFile(t *testing.T) {
 	t.Parallel()
@@ -181,7 +206,8 @@ func TestMetricsWithoutFile(t *testing.T) {
 //nolint:paralleltest // others allocate
 func TestObserverAllocations(t *testing.T) {
 	o := admin.NewObserver()
-	if n := testing.AllocsPerRun(100, func() { o.Request(http.MethodPost, 409, time.Millisecond, models.Fault{}) }); n > 0 {
+	create := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", nil)
+	if n := testing.AllocsPerRun(100, func() { o.Request(create, 409, time.Millisecond) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

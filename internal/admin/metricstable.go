@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plantstore/internal/auth"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -15,11 +16,11 @@ const prefix = "plantstore_"
 // compares the dashboard and the alerts with it.
 func table(a *admin) []metric {
 	stored := a.Store()
-	return slices.Concat(requestMetrics(a), storeMetrics(a, stored), fileMetrics(stored.File))
+	return slices.Concat(requestMetrics(a), tokenMetrics(a.Tokens()), storeMetrics(a, stored), fileMetrics(stored.File))
 }
 
 func requestMetrics(a *admin) []metric {
-	connections, tokens := a.Server(), a.Tokens()
+	connections := a.Server()
 	return []metric{
 		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", a.Version), 1}}},
 		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", ready(a)},
@@ -47,8 +48,29 @@ func requestMetrics(a *admin) []metric {
 			"when the first certificate for TLS expires, in Unix time; missing if there is none",
 			moment(a.CertificateExpires()),
 		},
+	}
+}
+
+func tokenMetrics(tokens auth.Stats) []metric {
+	var fetched, failures, keys []series
+	if issuer := tokens.Issuer; issuer != nil {
+		fetched, failures, keys = moment(issuer.Fetched), one(issuer.Failures), one(issuer.Keys)
+	}
+	return []metric{
+		{
+			"credentials_refused_total", "counter",
+			"refused credentials, by reason: scope is error 403, the others are 401; malformed includes claims of the wrong type, no_expiry is a missing exp",
+			refusals(tokens.Refused[:]),
+		},
 		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", one(tokens.CacheHits)},
 		{"token_cache_misses_total", "counter", "tokens that were not in the cache, including rejected ones", one(tokens.CacheMisses)},
+		{
+			"issuer_fetched_timestamp_seconds", "gauge",
+			"when the keys of the issuer were last fetched successfully, in Unix time; missing before that, and without JWT_JWKS_URL",
+			fetched,
+		},
+		{"issuer_keys", "gauge", "usable keys of the issuer; missing without JWT_JWKS_URL", keys},
+		{"issuer_fetch_failures_total", "counter", "failed fetches of the keys of the issuer; missing without JWT_JWKS_URL", failures},
 	}
 }
 
@@ -66,6 +88,14 @@ func requests(o *Observer) (all []series) {
 	for _, c := range models.Codes() {
 		n := o.errors.Count(c.Code)
 		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="%v"}`, outcomeOf(c.Code), c.Code), n})
+	}
+	return all
+}
+
+// refusals returns refused credentials by reason.
+func refusals(counts []uint64) (all []series) {
+	for reason, n := range counts {
+		all = append(all, series{fmt.Sprintf("{reason=%q}", auth.Reason(reason)), n})
 	}
 	return all
 }

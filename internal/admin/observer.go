@@ -55,29 +55,26 @@ func NewObserver() *Observer {
 	return o
 }
 
-// Request observes a response to a request with that method: an Error, or a success if code
-// is 0. If a fault on demand was made, only that is counted.
-func (o *Observer) Request(method string, code models.Code, took time.Duration, made models.Fault) {
-	if made != (models.Fault{}) {
-		o.fault(made)
-		return
-	}
+// Request observes the response to a request: an Error, or a success if code is 0. Responses with a
+// fault on demand are not observed.
+func (o *Observer) Request(r *http.Request, code models.Code, took time.Duration) {
 	of := read
 	switch {
 	case code != 0:
 		of = outcomeOf(code)
 		o.errors.Add(code)
-	case method == http.MethodPost: // only plants can be posted (C1.1)
+	case r.Method == http.MethodPost: // only plants can be posted (C1.1)
 		of = created
 	}
 	o.durations[of].observe(int64(took))
 }
 
-func (o *Observer) fault(f models.Fault) {
-	if f.Code != 0 {
-		o.faults.Add(f.Code)
+// Fault observes a fault on demand: its code, 0 for none, and whether it has delayed the response.
+func (o *Observer) Fault(code models.Code, delayed bool) {
+	if code != 0 {
+		o.faults.Add(code)
 	}
-	if f.Delay > 0 {
+	if delayed {
 		o.delays.Add(1)
 	}
 }

@@ -67,6 +67,8 @@ func (a *App) problem() (problem string, cause error) {
 		return "the server is shutting down", ready
 	case ready != nil:
 		return "the store is not available: see the log", ready
+	case a.issuer != nil && a.issuer.Ready() != nil:
+		return "no usable keys of the issuer", a.issuer.Ready()
 	}
 	return "", nil
 }

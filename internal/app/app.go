@@ -6,7 +6,7 @@
 //
 //	app.go                                     open, run and close
 //	listeners.go, keys.go                      listeners, certificates and keys
-//	server.go, admin.go                        the server for clients, the admin listener
+//	server.go, faults.go, admin.go             the server for clients, the admin listener
 //	banner.go                                  output at the start
 //	signals.go, delay.go, reset.go             events of a running server
 //	store.go, advice.go                        for the commands
@@ -59,14 +59,15 @@ type App struct {
 	buffer    *logging.Buffer
 	logger    *slog.Logger
 	format    logging.Format
-	reloads   []func(context.Context) error // at SIGHUP; after an error the previous state is unchanged
-	watches   []func(context.Context)       // keep the state current until the context is done
-	tls       *tls.Config                   // nil: plain HTTP
-	expires   func() time.Time              // of the first certificate in use, zero: none
+	reloads   []reload                // at SIGHUP
+	watches   []func(context.Context) // keep the state current until the context is done
+	tls       *tls.Config             // nil: plain HTTP
+	expires   func() time.Time        // of the first certificate in use, zero: none
 	listeners *listeners
 	store     *storage.Store
 	seed      []storage.Record // to reset to; nil: the server is not ephemeral
 	verifier  *auth.Verifier
+	issuer    *auth.Issuer  // nil: none is configured
 	secrets   []auth.Secret // at startup, the signing one first
 	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
 	observer  *admin.Observer

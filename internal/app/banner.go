@@ -16,13 +16,6 @@ import (
 	"plantstore/storage"
 )
 
-const (
-	// DefaultSubject is the subject of a token if none is given.
-	DefaultSubject = "developer"
-	// LinkLifetime is the lifetime of the token in a link to the docs page.
-	LinkLifetime = time.Hour
-)
-
 // announce writes the banner, and logs warnings and notices for the operator.
 func (a *App) announce() {
 	a.banner()
@@ -107,11 +100,6 @@ func (a *App) tokenCommand() string {
 	return a.options.TokenCommand
 }
 
-// Grant returns the claims of a token for a server with the configuration c.
-func Grant(c *config.Config, subject string, ttl time.Duration) auth.Grant {
-	return auth.Grant{Subject: subject, Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, TTL: ttl}
-}
-
 // docsLink returns the address of the docs page for the banner.
 func (a *App) docsLink() string {
 	if !a.config.Docs {
@@ -121,7 +109,7 @@ func (a *App) docsLink() string {
 	if !a.showsToken() {
 		return page
 	}
-	token, err := auth.Issue(a.secrets[0], Grant(a.config, DefaultSubject, LinkLifetime), time.Now())
+	token, err := auth.Issue(a.secrets[0], a.config.Tokens().Grant(auth.DefaultSubject, auth.LinkLifetime), time.Now())
 	if err != nil {
 		return page
 	}

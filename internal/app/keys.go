@@ -25,12 +25,7 @@ func SecretPath(database string) string { return filepath.Join(filepath.Dir(data
 // openStore must have created.
 func (a *App) openKeys(ctx context.Context) (err error) {
 	c := a.config
-	a.verifier = auth.NewVerifier(auth.Options{
-		Issuer:     c.JWTIssuer,
-		Audience:   c.JWTAudience,
-		Scope:      c.JWTScope,
-		RequireExp: c.JWTRequireExp,
-	})
+	a.verifier = auth.NewVerifier(c.Tokens())
 	var generated bool
 	if a.secrets, generated, err = a.loadKeys(true); err != nil {
 		return err
@@ -42,23 +37,23 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 			})
 		}
 	}
-	a.reloads = append(a.reloads, func(context.Context) error {
+	a.reloads = append(a.reloads, reload{"secrets and public keys", func(context.Context) error {
 		_, _, err := a.loadKeys(false)
 		return err
-	})
+	}})
 	if c.JWTJWKSURL == "" {
 		return nil
 	}
-	issuer := auth.NewIssuer(c.JWTJWKSURL, a.verifier, a.logger)
-	fetch := func(ctx context.Context) error {
-		if err := issuer.Fetch(ctx); err != nil {
-			return fmt.Errorf("JWT_JWKS_URL: %w", err)
+	a.issuer = auth.NewIssuer(c.JWTJWKSURL, a.verifier, a.logger)
+	a.watches = append(a.watches, a.issuer.Watch)
+	named := func(err error) error {
+		if err != nil {
+			err = fmt.Errorf("JWT_JWKS_URL: %w", err)
 		}
-		return nil
+		return err
 	}
-	a.reloads = append(a.reloads, fetch) // files must be reloadable while the issuer is down
-	a.watches = append(a.watches, issuer.Watch)
-	return fetch(ctx)
+	a.reloads = append(a.reloads, reload{"issuer keys", func(ctx context.Context) error { return named(a.issuer.Fetch(ctx)) }})
+	return named(a.issuer.Start(ctx))
 }
 
 // loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys

@@ -125,7 +125,7 @@ func (a *App) openCertificates() error {
 			return config.Invalid("there is no certificate for TLS: %w", err)
 		}
 		a.tls, a.expires = pair.TLS(), pair.Expires
-		a.reloads = append(a.reloads, func(context.Context) error { return pair.Reload() })
+		a.reloads = append(a.reloads, reload{"certificate", func(context.Context) error { return pair.Reload() }})
 		a.watches = append(a.watches, pair.Watch)
 	default:
 		cache := filepath.Join(filepath.Dir(cmp.Or(c.Storage.Path, "data/plants.db")), "acme")

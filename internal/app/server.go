@@ -1,23 +1,12 @@
 package app
 
 import (
-	"cmp"
-
 	"plantstore/internal/apidocs"
-	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
-	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/routes"
-)
-
-// The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
-// is not set.
-const (
-	exampleScope = "plants:create"
-	exampleLimit = "100/s"
 )
 
 // PlantLimits returns the limits of the plants that are accepted.
@@ -36,13 +25,18 @@ func (a *App) newServer() error {
 	}
 	options := routes.Options{
 		Store: a.store, Verify: a.verifier.Verify, Description: description, Page: page,
-		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: PlantLimits(c), Origins: c.CORSOrigins,
+		Observe: a.observer.Request, Logger: a.logger, Limits: PlantLimits(c), Origins: c.CORSOrigins,
+		NoToken: a.verifier.CountMissing,
 	}
 	if c.RateLimit.Requests > 0 {
 		options.RateLimit = ratelimit.New(c.RateLimit)
 	}
+	handler := routes.New(options)
+	if c.Faults {
+		handler = withFaults(options, c, a.observer.Fault)
+	}
 	a.server = server.New(server.Config{
-		Handler:         routes.New(options),
+		Handler:         handler,
 		TLS:             a.tls,
 		CORS:            options.Origins.Header(""),
 		Logger:          a.logger,
@@ -52,16 +46,4 @@ func (a *App) newServer() error {
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil
-}
-
-// faults returns the settings of faults on demand, nil if they are off.
-func (a *App) faults() *middleware.FaultOptions {
-	if !a.config.Faults {
-		return nil
-	}
-	return &middleware.FaultOptions{
-		Forbidden: auth.MissingScope(cmp.Or(a.config.JWTScope, exampleScope)),
-		RateLimit: cmp.Or(a.config.RateLimit.String(), exampleLimit),
-		Refusal:   server.Refusal,
-	}
 }

@@ -1,11 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"plantstore/internal/logging"
@@ -54,16 +57,28 @@ func (a *App) notify(ctx context.Context, state string) {
 	_, _ = io.WriteString(conn, state)
 }
 
-// reload calls all reloads, and logs failures.
+// A reload reloads one thing; after an error the previous one stays in use.
+type reload struct {
+	of string // for the log
+	do func(context.Context) error
+}
+
+// reload calls all reloads, each even if others fail: files can be reloaded while the issuer is
+// down. It logs what was reloaded and what was not.
 func (a *App) reload(ctx context.Context) {
-	failed := 0
+	var done, kept, causes []string
 	for _, reload := range a.reloads {
-		if err := reload(ctx); err != nil {
-			failed++
-			a.logger.Error("reload failed, keeping the previous state", "cause", err.Error(), "hint", "fix the error and send SIGHUP again")
+		if err := reload.do(ctx); err != nil {
+			kept, causes = append(kept, reload.of), append(causes, err.Error())
+		} else {
+			done = append(done, reload.of)
 		}
 	}
-	if failed == 0 {
-		a.logger.Info("reloaded")
+	reloaded := slog.String("reloaded", cmp.Or(strings.Join(done, "; "), "nothing"))
+	if kept == nil {
+		a.logger.Info("reloaded", reloaded)
+		return
 	}
+	a.logger.Error("reload failed", reloaded, slog.String("kept", strings.Join(kept, "; ")),
+		slog.String("cause", strings.Join(causes, "; ")), slog.String("hint", "fix the error and send SIGHUP again"))
 }

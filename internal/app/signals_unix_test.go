@@ -18,11 +18,11 @@ import (
 func TestSignalsDuringReload(t *testing.T) {
 	began, proceed := make(chan struct{}), make(chan struct{})
 	a := &App{config: new(config.Config), logger: slog.New(slog.DiscardHandler)}
-	a.reloads = append(a.reloads, func(context.Context) error {
+	a.reloads = append(a.reloads, reload{"a file", func(context.Context) error {
 		began <- struct{}{}
 		<-proceed
 		return nil
-	})
+	}})
 	send := func() {
 		t.Helper()
 		caught := make(chan os.Signal, 1)

@@ -32,11 +32,11 @@ const (
 type Options struct {
 	// Keys are the keys that tokens may be signed with.
 	Keys []Key
-	// Issuer is the required value of iss; empty: no requirement.
-	Issuer string
-	// Audience is the required value or element of aud; empty: no requirement.
-	Audience string
-	// Scope is the required element of scope (RFC 8693, section 4.2); empty: no
+	// Issuers are the accepted values of iss; nil: no requirement.
+	Issuers []string
+	// Audiences are the values of which aud must be or contain one; nil: no requirement.
+	Audiences []string
+	// Scope is the required element of scope or, in a token without scope, of scp; empty: no
 	// requirement.
 	Scope string
 	// RequireExp rejects tokens without exp.
@@ -45,11 +45,12 @@ type Options struct {
 
 // A Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	scope  string
-	parser *jwt.Parser
-	issuer *Issuer // may be nil
+	options Options // without Keys
+	parser  *jwt.Parser
+	issuer  *Issuer // may be nil
 
 	hits, misses atomic.Uint64 // of the token cache
+	refused      refusals
 	trusted      atomic.Pointer[trusted]
 	mu           sync.Mutex // guards the following
 	own          []Key      // set by SetKeys
@@ -106,17 +107,9 @@ func (t verified) at(now time.Time) error {
 
 // NewVerifier returns a Verifier with the given options.
 func NewVerifier(options Options) *Verifier {
-	rules := []jwt.ParserOption{jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithLeeway(leeway)}
-	if options.Issuer != "" {
-		rules = append(rules, jwt.WithIssuer(options.Issuer))
-	}
-	if options.Audience != "" {
-		rules = append(rules, jwt.WithAudience(options.Audience))
-	}
-	if options.RequireExp {
-		rules = append(rules, jwt.WithExpirationRequired())
-	}
-	v := &Verifier{scope: options.Scope, parser: jwt.NewParser(rules...)}
+	parser := jwt.NewParser(jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithLeeway(leeway))
+	v := &Verifier{options: options, parser: parser}
+	v.options.Keys = nil
 	v.SetKeys(options.Keys)
 	return v
 }
@@ -153,10 +146,11 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 		found, err = v.authenticate(trusted, token)
 	}
 	if err != nil {
-		return "", models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
+		return "", v.refuse(token, err)
 	}
 	if !found.scoped {
-		return "", MissingScope(v.scope)
+		v.refused[ReasonScope].Add(1)
+		return "", MissingScope(v.options.Scope)
 	}
 	return found.subject, nil
 }
@@ -180,7 +174,7 @@ func (v *Verifier) authenticate(trusted *trusted, token string) (verified, error
 	if err != nil {
 		return verified{}, err
 	}
-	valid := claims.verified(v.scope)
+	valid := claims.verified(v.options.Scope)
 	trusted.put(token, valid)
 	return valid, nil
 }
@@ -190,7 +184,7 @@ func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
 	if err := checkForm(token); err != nil {
 		return nil, err
 	}
-	claims, unknownKid := new(tokenClaims), false
+	claims, unknownKid := &tokenClaims{required: &v.options}, false
 	// The keys that are bound to the token's algorithm and match its kid. A token or a key
 	// without a kid matches all. Keys in the header itself are ignored (C4.21).
 	choose := func(token *jwt.Token) (any, error) {
@@ -222,36 +216,23 @@ var (
 	errUnknownKey = errors.New("no key has this kid")
 )
 
-// clientMessage returns the message to the client for a rejected token (C1.5).
-func clientMessage(err error) string {
-	var wrong *claimError
-	switch {
-	case errors.As(err, &wrong):
-		return fmt.Sprintf("the access token is not valid: %s must be %s", wrong.claim, wrong.want)
-	case errors.Is(err, jwt.ErrTokenExpired):
-		return "the access token has expired; get a new one"
-	case errors.Is(err, jwt.ErrTokenNotValidYet):
-		return "the access token is not valid yet"
-	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
-		return "the access token lacks a claim that is required here (exp, iss or aud)"
-	case errors.Is(err, jwt.ErrTokenInvalidIssuer):
-		return "the access token is from an issuer (iss) that is not accepted here"
-	case errors.Is(err, jwt.ErrTokenInvalidAudience):
-		return "the access token is meant for another audience (aud)"
-	case errors.Is(err, jwt.ErrTokenMalformed):
-		return "the access token is not a well-formed JSON Web Token"
-	default:
-		return "the access token is not signed with a key that this server accepts"
-	}
-}
-
-// Stats counts look-ups in the cache of verified tokens.
+// Stats are counts since the start, and the state of the issuer.
 type Stats struct {
-	CacheHits   uint64 // tokens found in the cache
-	CacheMisses uint64 // all others, including rejected tokens
+	CacheHits   uint64          // tokens found in the cache of verified tokens
+	CacheMisses uint64          // all others, including rejected tokens
+	Refused     [reasons]uint64 // credentials by their Reason
+	Issuer      *IssuerStats    // nil: there is none
 }
 
-// Stats returns the counts since the start.
+// Stats returns the current statistics.
 func (v *Verifier) Stats() Stats {
-	return Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
+	s := Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
+	for reason := range s.Refused {
+		s.Refused[reason] = v.refused[reason].Load()
+	}
+	if v.issuer != nil {
+		issuer := v.issuer.Stats()
+		s.Issuer = &issuer
+	}
+	return s
 }

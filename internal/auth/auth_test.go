@@ -114,8 +114,8 @@ func checkRefusal(t *testing.T, err error, code models.Code, message string) {
 
 func TestVerifyConfigured(t *testing.T) {
 	t.Parallel()
-	issuer := func(o *Options) { o.Issuer = "nursery" }
-	audience := func(o *Options) { o.Audience = "plants" }
+	issuer := func(o *Options) { o.Issuers = []string{"nursery", "greenhouse"} }
+	audience := func(o *Options) { o.Audiences = []string{"plants", "api"} }
 	scope := func(o *Options) { o.Scope = "plants:create" }
 	tests := map[string]struct {
 		change  func(*Options)
@@ -124,21 +124,33 @@ func TestVerifyConfigured(t *testing.T) {
 		message string
 	}{
 		"issuer":             {issuer, `{"iss":"nursery"}`, 0, ""},
+		"second issuer":      {issuer, `{"iss":"greenhouse"}`, 0, ""},
 		"other issuer":       {issuer, `{"iss":"Nursery"}`, 401, "iss"},
-		"no issuer":          {issuer, `{"Iss":"nursery"}`, 401, "iss"},
+		"no issuer":          {issuer, `{"Iss":"nursery"}`, 401, "required here: iss"},
 		"issuer as array":    {issuer, `{"iss":["nursery"]}`, 401, "iss"},
 		"audience":           {audience, `{"aud":"plants"}`, 0, ""},
+		"second audience":    {audience, `{"aud":["trees","api"]}`, 0, ""},
 		"one of audiences":   {audience, `{"aud":["trees","plants"]}`, 0, ""},
 		"other audience":     {audience, `{"aud":["trees"]}`, 401, "aud"},
-		"no audience":        {audience, `{}`, 401, "aud"},
+		"no audience":        {audience, `{}`, 401, "required here: aud"},
 		"empty audiences":    {audience, `{"aud":[]}`, 401, "aud"},
 		"audience as number": {audience, `{"aud":[1,"plants"]}`, 401, "aud"},
 		"audience as object": {audience, `{"aud":{"plants":1}}`, 401, "aud"},
 		"scope":              {scope, `{"scope":"a plants:create b"}`, 0, ""},
 		"other scope":        {scope, `{"scope":"plants:creates"}`, 403, "plants:create"},
 		"no scope":           {scope, `{}`, 403, "plants:create"},
+		"scope, array":       {scope, `{"scope":["a","plants:create"]}`, 0, ""},
+		"scp":                {scope, `{"scp":"a plants:create"}`, 0, ""},
+		"scp, array":         {scope, `{"scp":["a","plants:create"]}`, 0, ""},
+		"scope before scp":   {scope, `{"scope":"a","scp":["plants:create"]}`, 403, "plants:create"},
+		"scp, other scope":   {scope, `{"scp":["plants"]}`, 403, "plants:create"},
+		"scp, not strings":   {scope, `{"scp":["plants:create",1]}`, 403, "plants:create"},
+		"scp, two in one":    {scope, `{"scp":["a plants:create"]}`, 403, "plants:create"},
+		"roles":              {scope, `{"roles":["plants:create"],"permissions":["plants:create"]}`, 403, "plants:create"},
 		"exp required":       {func(o *Options) { o.RequireExp = true }, `{"exp":99999999999}`, 0, ""},
-		"exp missing":        {func(o *Options) { o.RequireExp = true }, `{}`, 401, "exp"},
+		"exp missing":        {func(o *Options) { o.RequireExp = true }, `{}`, 401, "required here: exp"},
+		"all missing":        {func(o *Options) { issuer(o); audience(o); o.RequireExp = true }, `{"aud":""}`, 401, "required here: exp, iss, aud"},
+		"two missing":        {func(o *Options) { issuer(o); audience(o) }, `{"aud":[]}`, 401, "required here: iss, aud"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -248,7 +260,7 @@ func TestIssue(t *testing.T) {
 		"with ttl": {Grant{TTL: time.Hour}, func(o *Options) { o.RequireExp = true }, true},
 		"with all": {
 			Grant{Subject: "x", Issuer: "i", Audience: "a", Scope: "s", TTL: time.Hour},
-			func(o *Options) { o.Issuer, o.Audience, o.Scope = "i", "a", "s" }, true,
+			func(o *Options) { o.Issuers, o.Audiences, o.Scope = []string{"i"}, []string{"a"}, "s" }, true,
 		},
 	}
 	for name, tt := range tests {
@@ -279,7 +291,7 @@ func TestStats(t *testing.T) {
 	for _, sent := range []string{good, good, "none", "none", good, token(`{"sub":"b"}`)} {
 		_, _ = v.Verify(sent)
 	}
-	if got, want := v.Stats(), (Stats{CacheHits: 2, CacheMisses: 4}); got != want {
+	if got, want := v.Stats(), (Stats{CacheHits: 2, CacheMisses: 4, Refused: [reasons]uint64{ReasonMalformed: 2}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -23,8 +23,9 @@ const maxSubject = 255
 type tokenClaims struct {
 	jwt.RegisteredClaims // sub, iss, aud, exp and nbf
 
-	scope string
-	read  bool
+	required *Options
+	scopes   []string
+	read     bool
 }
 
 // A claimError reports a claim of the wrong JSON type or length.
@@ -41,7 +42,7 @@ func (c *tokenClaims) UnmarshalJSON(payload []byte) error {
 	if err := json.Unmarshal(payload, &fields); err != nil || fields == nil {
 		return errClaims
 	}
-	c.read, c.scope = true, stringOf(fields["scope"])
+	c.read, c.scopes = true, scopesOf(fields)
 	c.Subject, c.Issuer, c.Audience = stringOf(fields["sub"]), stringOf(fields["iss"]), stringsOf(fields["aud"])
 	var err error
 	if c.ExpiresAt, err = dateOf(fields, "exp"); err != nil {
@@ -60,12 +61,41 @@ func (c *tokenClaims) Validate() error {
 	case len(c.Subject) > maxSubject:
 		return &claimError{"sub", fmt.Sprintf("at most %d bytes long", maxSubject)}
 	}
+	return c.checkRequired()
+}
+
+// checkRequired checks the claims that the configuration requires (C4.22). The library would
+// accept only one issuer, and names only one missing claim.
+func (c *tokenClaims) checkRequired() error {
+	o := c.required
+	var missing missingError
+	for _, claim := range []struct {
+		name             string
+		required, absent bool
+	}{
+		{"exp", o.RequireExp, c.ExpiresAt == nil},
+		{"iss", o.Issuers != nil, c.Issuer == ""},
+		{"aud", o.Audiences != nil, strings.Join(c.Audience, "") == ""},
+	} {
+		if claim.required && claim.absent {
+			missing = append(missing, claim.name)
+		}
+	}
+	accepted := func(audience string) bool { return slices.Contains(o.Audiences, audience) }
+	switch {
+	case missing != nil:
+		return missing
+	case o.Issuers != nil && !slices.Contains(o.Issuers, c.Issuer):
+		return jwt.ErrTokenInvalidIssuer
+	case o.Audiences != nil && !slices.ContainsFunc(c.Audience, accepted):
+		return jwt.ErrTokenInvalidAudience
+	}
 	return nil
 }
 
 // verified returns what the cache keeps of a valid token, without references to its claims.
 func (c *tokenClaims) verified(scope string) verified {
-	token := verified{subject: c.Subject, scoped: scope == "" || slices.Contains(strings.Fields(c.scope), scope)}
+	token := verified{subject: c.Subject, scoped: scope == "" || slices.Contains(c.scopes, scope)}
 	if c.ExpiresAt != nil {
 		token.until = c.ExpiresAt.Add(leeway)
 	}
@@ -73,6 +103,19 @@ func (c *tokenClaims) verified(scope string) verified {
 		token.from = c.NotBefore.Add(-leeway)
 	}
 	return token
+}
+
+// scopesOf returns the scopes in scope (RFC 8693, section 4.2) or, without it, in scp, which
+// several identity providers issue instead (C4.22).
+func scopesOf(fields map[string]jsontext.Value) []string {
+	claim, present := fields["scope"]
+	if !present {
+		claim = fields["scp"]
+	}
+	if claim.Kind() == jsontext.KindBeginArray {
+		return stringsOf(claim)
+	}
+	return strings.Fields(stringOf(claim))
 }
 
 // stringOf returns the value of a JSON string, or "" for other JSON values.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"plantstore/internal/loopback"
@@ -21,6 +22,8 @@ const (
 	// issuerInterval is the time between fetches. A key that the issuer has
 	// revoked stays trusted for at most that long if the issuer is reachable.
 	issuerInterval = 5 * time.Minute
+	// issuerRetry is the time between fetches while no key can be used.
+	issuerRetry = 5 * time.Second
 	// issuerPause is the minimum time between fetches caused by unknown keys.
 	issuerPause = 30 * time.Second
 	// issuerPatience is the time without a successful fetch after which keys are removed.
@@ -29,6 +32,12 @@ const (
 
 // errDropped means that no fetch has succeeded for [issuerPatience].
 var errDropped = errors.New("no keys are left")
+
+// A wrongURLError is returned for a response that shows that JWT_JWKS_URL is wrong: another attempt
+// would not help.
+type wrongURLError struct{ error }
+
+func (e wrongURLError) Unwrap() error { return e.error }
 
 // maxKeySet is the maximum size in bytes of an issuer's response.
 const maxKeySet = 1 << 20
@@ -45,9 +54,22 @@ type Issuer struct {
 	// fetching has one element during a fetch. The fields below are only for it.
 	fetching  chan struct{}
 	tried     time.Time // end of the last fetch
-	succeeded time.Time // end of the last successful fetch
 	refreshAt time.Time // earliest next fetch for an unknown key
 	state     string    // of the keys, as last logged
+
+	mu       sync.Mutex // guards the following
+	stats    IssuerStats
+	problem  error     // why no key can be used; nil: some can
+	failure  error     // of the last fetch
+	logged   string    // the last failure in the log; empty: none since the last success
+	loggedAt time.Time // when it was logged
+}
+
+// IssuerStats are the state of an [Issuer], and counts since the start.
+type IssuerStats struct {
+	Fetched  time.Time // end of the last successful fetch; zero: none yet
+	Failures uint64    // fetches that failed
+	Keys     int       // keys in use
 }
 
 // NewIssuer returns the issuer at a URL, which must pass [CheckJWKSURL]. Each fetch
@@ -56,7 +78,8 @@ func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer 
 	shown, _, _ := strings.Cut(address, "?")
 	verifier.issuer = &Issuer{
 		url: address, shown: shown, publish: verifier.setIssued, logger: logger, fetching: make(chan struct{}, 1),
-		client: &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect},
+		client:  &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect},
+		problem: errors.New("the keys have not been fetched yet"),
 	}
 	return verifier.issuer
 }
@@ -79,10 +102,34 @@ func CheckJWKSURL(text string) error {
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	const most = 3
 	if len(via) > most || r.URL.Scheme != via[0].URL.Scheme || r.URL.Host != via[0].URL.Host {
-		return errors.New("it redirects too often, or to another scheme, host or port than JWT_JWKS_URL has: set it to the final URL")
+		return wrongURLError{errors.New("it redirects too often, or to another scheme, host or port than JWT_JWKS_URL has: set it to the final URL")}
 	}
 	r.Header.Del("Referer") // its query may contain a secret
 	return nil
+}
+
+// Start fetches the set for the first time. It fails if the response shows that the URL is wrong,
+// and if ctx is done. After another failure [Issuer.Watch] tries again.
+func (i *Issuer) Start(ctx context.Context) error {
+	err := i.Fetch(ctx)
+	if wrong := (wrongURLError{}); errors.As(err, &wrong) || ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// Ready returns nil if there are keys that can be used, else why there are none.
+func (i *Issuer) Ready() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.problem
+}
+
+// Stats returns the current statistics.
+func (i *Issuer) Stats() IssuerStats {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.stats
 }
 
 // Fetch fetches the set and publishes its keys. If that fails, the previous keys stay in
@@ -98,19 +145,46 @@ func (i *Issuer) Fetch(ctx context.Context) error {
 func (i *Issuer) replace(ctx context.Context) error {
 	keys, ignored, err := i.get(ctx)
 	i.tried = time.Now()
-	if err != nil {
-		if i.tried.Sub(i.succeeded) >= issuerPatience {
-			i.publish(nil)
-			if !i.succeeded.IsZero() {
-				err = fmt.Errorf("%w: %w", errDropped, err)
-			}
-		}
-		return fmt.Errorf("the keys of %s: %w", i.shown, err)
+	if err == nil {
+		i.publish(keys)
+		i.logChange(keys, ignored)
+		i.succeed(len(keys))
+		return nil
 	}
-	i.succeeded = i.tried
-	i.publish(keys)
-	i.logChange(keys, ignored)
-	return nil
+	if ctx.Err() == nil {
+		err = i.fail(err)
+	}
+	return fmt.Errorf("the keys of %s: %w", i.shown, err)
+}
+
+// succeed records a successful fetch of that many keys that can be used.
+func (i *Issuer) succeed(keys int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.logged != "" {
+		i.logger.Info("issuer keys fetched", "url", i.shown, "keys", keys)
+	}
+	i.stats.Fetched, i.stats.Keys = i.tried, keys
+	i.problem, i.failure, i.logged = nil, nil, ""
+	if keys == 0 {
+		i.problem = errors.New("the set of the issuer has no usable keys")
+	}
+}
+
+// fail records a failed fetch. After [issuerPatience] without a successful one it removes the keys.
+func (i *Issuer) fail(err error) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stats.Failures++
+	if i.tried.Sub(i.stats.Fetched) >= issuerPatience {
+		i.publish(nil)
+		if !i.stats.Fetched.IsZero() {
+			err = fmt.Errorf("%w: %w", errDropped, err)
+		}
+		i.stats.Keys, i.problem = 0, err
+	}
+	i.failure = err
+	return err
 }
 
 // logChange logs keys that are ignored, and a set without any key that can be used, but not
@@ -138,43 +212,83 @@ func (i *Issuer) get(ctx context.Context) (keys []Key, ignored []error, err erro
 		return nil, nil, failure.Err // without the query of the URL (C4.25)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, nil, fmt.Errorf("the status of the response is %d instead of 200", response.StatusCode)
+	if err := checkStatus(response.StatusCode); err != nil {
+		return nil, nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxKeySet+1))
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case len(text) > maxKeySet:
-		return nil, nil, fmt.Errorf("it has more than %d bytes", maxKeySet)
+		return nil, nil, wrongURLError{fmt.Errorf("it has more than %d bytes", maxKeySet)}
 	}
-	return parseJWKSet(text)
+	keys, ignored, err = parseJWKSet(text)
+	if err != nil {
+		return nil, nil, wrongURLError{err}
+	}
+	return keys, ignored, nil
 }
 
-// Watch fetches the set every [issuerInterval], until ctx is done.
+// checkStatus rejects the status of a response other than 200. Unless it means that the server, a
+// proxy or a limit of requests is in the way for a time, the URL is wrong.
+func checkStatus(status int) error {
+	err := fmt.Errorf("the status of the response is %d instead of 200", status)
+	switch {
+	case status == http.StatusOK:
+		return nil
+	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
+		return err
+	}
+	return wrongURLError{err}
+}
+
+// Watch fetches the set every [issuerInterval], or every [issuerRetry] while no key can be used,
+// until ctx is done. It also logs a failure of [Issuer.Start].
 func (i *Issuer) Watch(ctx context.Context) {
 	defer i.client.CloseIdleConnections()
-	ticker := time.NewTicker(issuerInterval)
+	i.logFailure()
+	interval := i.interval()
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			i.logFailure(ctx, i.Fetch(ctx))
+		}
+		_ = i.Fetch(ctx) // logged
+		i.logFailure()
+		if now := i.interval(); now != interval {
+			interval = now
+			ticker.Reset(interval)
 		}
 	}
 }
 
-func (i *Issuer) logFailure(ctx context.Context, err error) {
-	const hint = "check that JWT_JWKS_URL is reachable"
-	switch {
-	case err == nil || ctx.Err() != nil:
-	case errors.Is(err, errDropped):
-		i.logger.Error("issuer keys not fetched for 24h, all tokens of the issuer are refused", "cause", err.Error(), "hint", hint)
-	default:
-		i.logger.Error("issuer keys not fetched, keeping the previous keys for at most 24h", "cause", err.Error(), "hint", hint)
+// interval returns the time between fetches.
+func (i *Issuer) interval() time.Duration {
+	if i.Ready() != nil {
+		return issuerRetry
 	}
+	return issuerInterval
+}
+
+// logFailure logs that the last fetch has failed, but the same failure only every [issuerInterval].
+func (i *Issuer) logFailure() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.failure == nil || i.logged == i.failure.Error() && time.Since(i.loggedAt) < issuerInterval {
+		return
+	}
+	i.logged, i.loggedAt = i.failure.Error(), time.Now()
+	message := "issuer keys not fetched, keeping the previous keys for at most 24h"
+	switch {
+	case errors.Is(i.failure, errDropped):
+		message = "issuer keys not fetched for 24h, all tokens of the issuer are refused"
+	case i.stats.Fetched.IsZero():
+		message = "issuer keys not fetched, all tokens of the issuer are refused until they are"
+	}
+	i.logger.Error(message, "url", i.shown, "cause", i.logged, "hint", "check that JWT_JWKS_URL is reachable")
 }
 
 // refresh fetches the set for a token with an unknown key. Calls share a fetch that is in
@@ -189,5 +303,6 @@ func (i *Issuer) refresh() {
 	}
 	i.refreshAt = time.Now().Add(issuerPause)
 	ctx := context.Background() // shared by all waiting requests; limited by the client's timeout
-	i.logFailure(ctx, i.replace(ctx))
+	_ = i.replace(ctx)          // logged
+	i.logFailure()
 }

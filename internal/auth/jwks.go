@@ -8,16 +8,33 @@ import (
 	"github.com/MicahParks/jwkset"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/golang-jwt/jwt/v5"
 )
 
-// parseJWKSet returns the keys of a JWK Set that verify signatures. Other keys are ignored
+// The entries of a JWK Set are decoded one by one, so that one that is not valid spoils no other.
+type entries []jsontext.Value
+
+// lenient decodes what [parseJWK] checks in each entry.
+func lenient() json.Options {
+	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// UnmarshalJSON rejects a set with two lists of keys.
+func (e *entries) UnmarshalJSON(text []byte) error {
+	if *e != nil {
+		return errors.New("keys is there twice")
+	}
+	return json.Unmarshal(text, (*[]jsontext.Value)(e), lenient())
+}
+
+// parseJWKSet returns the keys of a JWK Set that verify signatures. Other entries are ignored
 // (RFC 7517, section 5) for the reasons returned. A set with a private or symmetric key is
 // an error.
 func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
 	var set struct {
-		Keys []jsontext.Value `json:"keys"`
+		Keys entries `json:"keys"`
 	}
-	if err := json.Unmarshal(text, &set); err != nil || set.Keys == nil {
+	if err := json.Unmarshal(text, &set, lenient()); err != nil || set.Keys == nil {
 		return nil, nil, errors.New(`it is not a JWK Set: JSON such as {"keys": [...]} (RFC 7517, section 5)`)
 	}
 	if err := checkCount(len(set.Keys)); err != nil {
@@ -37,15 +54,22 @@ func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
 	return keys, ignored, nil
 }
 
+// isJWK reports whether text is one JWK rather than a set of them.
+func isJWK(text []byte) bool {
+	var fields map[string]jsontext.Value
+	err := json.Unmarshal(text, &fields, lenient())
+	return err == nil && fields["kty"] != nil && fields["keys"] == nil
+}
+
 // errPrivate is returned for a private or symmetric key.
-var errPrivate = errors.New("it is a private key or a secret (kty oct), and whoever can read the set could sign tokens; publish public keys only")
+var errPrivate = errors.New("it is a private key or a secret (kty oct), and whoever can read it could sign tokens; publish public keys only")
 
 // parseJWK returns the key in a JWK (RFC 7517, section 4). Certificates and their URLs are
 // ignored.
 func parseJWK(text jsontext.Value) (Key, error) {
 	var jwk jwkset.JWKMarshal
 	if err := json.Unmarshal(text, &jwk); err != nil {
-		return Key{}, fmt.Errorf("%w: it is not a JWK", errUnfitKey)
+		return Key{}, fmt.Errorf("%w: it is not a JWK: a field is there twice or of the wrong type", errUnfitKey)
 	}
 	switch {
 	case jwk.KTY == jwkset.KtyOct || jwk.K != "" || jwk.D != "" || jwk.P != "" || jwk.Q != "":
@@ -60,5 +84,9 @@ func parseJWK(text jsontext.Value) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("%w: %w", errUnfitKey, err)
 	}
-	return newPublicKey(jwk.KID, jwk.ALG.String(), parsed.Key())
+	alg := jwk.ALG.String()
+	if alg == "Ed25519" { // RFC 9864, section 2.2
+		alg = jwt.SigningMethodEdDSA.Alg()
+	}
+	return newPublicKey(jwk.KID, alg, parsed.Key())
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/MicahParks/jwkset"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/internal/files"
 )
@@ -17,21 +18,25 @@ import (
 const maxKeys = 64
 
 // ReadPublicKeys returns the keys in a file: PEM blocks PUBLIC KEY (SubjectPublicKeyInfo)
-// or RSA PUBLIC KEY (PKCS #1), or a JWK Set (RFC 7517). In PEM, an unfit key is an error.
-// In a JWK Set unfit keys are ignored (RFC 7517, section 5), for the
-// reasons in ignored. In both, a private or symmetric key is an error, as is a file that
+// or RSA PUBLIC KEY (PKCS #1), or a JWK Set or a JWK (RFC 7517). In PEM, an unfit key is an
+// error, as is an unfit JWK. In a JWK Set unfit keys are ignored (RFC 7517, section 5), for the
+// reasons in ignored. In all, a private or symmetric key is an error, as is a file that
 // fails the checks of [files.ReadPublic], and one without any key that can be used.
 func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
 	contents, err := files.ReadPublic(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	if bytes.HasPrefix(bytes.TrimSpace(contents), []byte("{")) {
+	switch {
+	case isJWK(contents):
+		keys = make([]Key, 1)
+		keys[0], err = parseJWK(jsontext.Value(contents))
+	case bytes.HasPrefix(bytes.TrimSpace(contents), []byte("{")):
 		keys, ignored, err = parseJWKSet(contents)
 		if err == nil && keys == nil {
 			err = fmt.Errorf("no key of the set can be used: %v", ignored)
 		}
-	} else {
+	default:
 		keys, err = parsePublicPEM(contents)
 	}
 	if err != nil {

@@ -83,6 +83,10 @@ func TestReadPublicKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bare := func(public any, more jwk) string {
+		set := setOf(t, jwkOf(t, public, more))
+		return strings.TrimSuffix(strings.TrimPrefix(set, `{"keys":[`), `]}`)
+	}
 	small := &rsa.PublicKey{N: new(big.Int).Lsh(big.NewInt(1), 1023), E: 65537}
 	pkix := func(public any) string {
 		der, err := x509.MarshalPKIXPublicKey(public)
@@ -124,6 +128,11 @@ func TestReadPublicKeys(t *testing.T) {
 		"a JWK Set":            {"\n " + setOf(t, jwkOf(t, rsaKey.Public(), nil), jwkOf(t, ecPrivate.Public(), nil)), 2, ""},
 		"a JWK Set of 65":      {setOf(t, slices.Repeat([]any{jwkOf(t, ecPrivate.Public(), nil)}, 65)...), 0, "at most 64"},
 		"a private JWK":        {setOf(t, jwkOf(t, rsaKey.Public(), nil), jwkOf(t, ecPrivate.Public(), jwk{"d": "AAAA"})), 0, "private key"},
+		"a bare JWK":           {"\n" + bare(rsaKey.Public(), jwk{"kid": "a"}), 1, ""},
+		"a bare JWK, private":  {bare(rsaKey.Public(), jwk{"d": "AAAA"}), 0, "private key"},
+		"a bare JWK, use enc":  {bare(rsaKey.Public(), jwk{"use": "enc"}), 0, "not sig"},
+		"a bare JWK, kid 7":    {bare(rsaKey.Public(), jwk{"kid": 7}), 0, "not a JWK"},
+		"two bare JWKs":        {strings.Repeat(bare(rsaKey.Public(), nil), 2), 0, "not a JWK Set"},
 		"no set":               {"{}", 0, "JWK Set"},
 		"an empty set":         {`{"keys":[]}`, 0, "no key of the set"},
 		"a set without a key":  {setOf(t, jwkOf(t, ecPrivate.Public(), jwk{"use": "enc"})), 0, "key 1 of the set"},
@@ -203,6 +212,13 @@ func TestParseJWKSet(t *testing.T) {
 		"RSA":                       {with(nil), true, false},
 		"RSA, padded":               {with(jwk{"e": "AQAB=="}), true, false},
 		"Ed25519":                   {jwkOf(t, private[1].Public(), jwk{"alg": "EdDSA"}), true, false},
+		"Ed25519, alg of RFC 9864":  {jwkOf(t, private[1].Public(), jwk{"alg": "Ed25519"}), true, false},
+		"RSA, alg Ed25519":          {with(jwk{"alg": "Ed25519"}), false, false},
+		"a field twice":             {json.RawMessage(`{"kty":"AKP","kid":"pq","kid":"pq","alg":"ML-DSA-65","pub":"AAAA"}`), false, false},
+		"not UTF-8":                 {json.RawMessage("{\"kty\":\"EC\",\"kid\":\"\xff\"}"), false, false},
+		"nested, a field twice":     {json.RawMessage(`{"kty":"x","a":{"b":1,"b":2}}`), false, false},
+		"a list":                    {[]string{"keys"}, false, false},
+		"x5c a string":              {with(jwk{"x5c": "MII"}), false, false},
 		"P-384":                     {jwkOf(t, private[3].Public(), nil), true, false},
 		"P-521":                     {jwkOf(t, private[4].Public(), jwk{"alg": "ES512"}), true, false},
 		"unknown members":           {with(jwk{"nbf": 1, "issuer": map[string]int{"a": 1}}), true, false},
@@ -261,7 +277,7 @@ func TestParseJWKSet(t *testing.T) {
 func TestParseJWKSetRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"", "null", "[]", "{}", `{"keys":null}`, `{"keys":{}}`, `{"Keys":[{}]}`, `{"keys":[]`, `{"keys":[],"keys":[]}`,
+		"", "null", "[]", "{}", `{"keys":null}`, `{"keys":{}}`, `{"Keys":[{}]}`, `{"keys":[]`, `{"keys":[],"keys":[]}`, `{"keys":[{}],"keys":[{}]}`,
 		"<html>", `"keys"`, fmt.Sprintf(`{"keys":[%s]}`, strings.TrimSuffix(strings.Repeat("{},", 1000), ",")),
 	} {
 		if keys, _, err := parseJWKSet([]byte(text)); err == nil || keys != nil {

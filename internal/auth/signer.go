@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/x509"
 	"encoding/pem"
@@ -35,6 +36,19 @@ type Grant struct {
 	Scope    string
 	// TTL is the lifetime; 0: no expiry, negative: the token has expired.
 	TTL time.Duration
+}
+
+const (
+	// DefaultSubject is the subject of a token if none is given.
+	DefaultSubject = "developer"
+	// LinkLifetime is the lifetime of the token in a link to the docs page.
+	LinkLifetime = time.Hour
+)
+
+// Grant returns the claims of a token that a [Verifier] with o accepts, if it has the key. Of several
+// issuers and audiences it has the first.
+func (o Options) Grant(subject string, ttl time.Duration) Grant {
+	return Grant{Subject: subject, Issuer: cmp.Or(o.Issuers...), Audience: cmp.Or(o.Audiences...), Scope: o.Scope, TTL: ttl}
 }
 
 // Issue returns a signed token with the claims of grant. It fails for a subject that servers

@@ -110,7 +110,7 @@ func (i *importer) check(name string) error {
 	if err != nil {
 		return openError(name, err)
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }()             // only read
 	in := io.NewSectionReader(file, 0, info.Size()) // leaves the offset, which /dev/stdin may share
 	return i.failure(name, plantio.NewReader(in, fileFormat(i.cmd, name), i.limits).Open())
 }

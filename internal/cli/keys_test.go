@@ -147,6 +147,8 @@ func TestWrongKeys(t *testing.T) {
 	writeFile(t, "rsa.pem", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})))
 	issuer := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(issuer.Close)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Sign in</html>") }))
+	t.Cleanup(page.Close)
 	tests := map[string]struct {
 		args []string
 		code int
@@ -156,6 +158,7 @@ func TestWrongKeys(t *testing.T) {
 			"name files with the public keys that verify tokens, PEM or JWK Sets"},
 		"private": {[]string{"serve", "--jwt-public-keys", "a.pem"}, 2, "JWT_PUBLIC_KEYS: a.pem: it holds a private key*"},
 		"no set":  {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status of the response is 404 instead of 200"},
+		"a page":  {[]string{"serve", "--jwt-jwks-url", page.URL}, 1, "JWT_JWKS_URL: the keys of " + page.URL + ": it is not a JWK Set: *"},
 		"no key": {[]string{"token", "--key", "none"}, 1, "--key: no such file or directory (its name is not shown, as it may be a secret); " +
 			"name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"},
 		"public": {[]string{"token", "--key", "a.pub"}, 1, `--key: a.pub: it holds a PEM block "PUBLIC KEY"*`},

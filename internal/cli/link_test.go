@@ -38,7 +38,7 @@ func TestLink(t *testing.T) {
 			if page != test.page || !found {
 				t.Errorf("the link is to %s, want %s", page, test.page)
 			}
-			verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(secret).Key()}, Audience: "plants"})
+			verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(secret).Key()}, Audiences: []string{"plants"}})
 			if subject, err := verifier.Verify(issued); err != nil || subject != "developer" {
 				t.Errorf("the token is for %q: %v", subject, err)
 			}

@@ -88,9 +88,9 @@ func TestKeysAreReloaded(t *testing.T) {
 
 	log := s.log()
 	for _, want := range []string{
-		`"level":"INFO","msg":"reloaded"`,
-		`"cause":"JWT_JWKS_URL: the keys of ` + issuer.URL + `: it is not a JWK Set`,
-		`"cause":"JWT_SECRET_FILE: secrets: line 1: the secret is too weak`,
+		`"level":"INFO","msg":"reloaded","reloaded":"secrets and public keys; issuer keys"`,
+		`"level":"ERROR","msg":"reload failed","reloaded":"secrets and public keys","kept":"issuer keys","cause":"JWT_JWKS_URL: the keys of ` + issuer.URL + `: it is not a JWK Set`,
+		`"level":"ERROR","msg":"reload failed","reloaded":"issuer keys","kept":"secrets and public keys","cause":"JWT_SECRET_FILE: secrets: line 1: the secret is too weak`,
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %s:\n%s", want, log)
@@ -119,7 +119,7 @@ func TestLostSecret(t *testing.T) {
 	if _, err := os.Stat("data/jwt-secret"); err == nil {
 		t.Error("a new secret was made")
 	}
-	if log := s.log(); !strings.Contains(log, `"msg":"reload failed, keeping the previous state`) || !strings.Contains(log, "put it back") {
+	if log := s.log(); !strings.Contains(log, `"msg":"reload failed","reloaded":"nothing","kept":"secrets and public keys"`) || !strings.Contains(log, "put it back") {
 		t.Errorf("its log:\n%s", log)
 	}
 

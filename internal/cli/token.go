@@ -21,8 +21,8 @@ import (
 	"plantstore/internal/config"
 )
 
-// tokenOptions returns the options that decide which tokens a server accepts.
-func tokenOptions(p *Process) []string {
+// tokenCommandOptions returns the options that decide which tokens a server accepts.
+func tokenCommandOptions(p *Process) []string {
 	return append(storageOptions(p),
 		"JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE")
 }
@@ -39,13 +39,13 @@ func newToken(p *Process) *cli.Command {
 			"  plantstore token --key private.pem --ttl 1h\n" +
 			"  plantstore token --ttl=-1h    # expired, for tests",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: app.DefaultSubject},
+			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: auth.DefaultSubject},
 			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
 			&cli.BoolFlag{Name: "link", Usage: "print a link to the docs page of the server, which fills in the token", HideDefault: true},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
 			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
 			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
-		}, optionFlags(p, append([]string{"BASE_URL"}, tokenOptions(p)...)...)...),
+		}, optionFlags(p, append([]string{"BASE_URL"}, tokenCommandOptions(p)...)...)...),
 		Action: configured(p, printToken),
 	}
 }
@@ -57,7 +57,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	}
 	ttl := cmd.Duration("ttl")
 	if cmd.Bool("link") && !cmd.IsSet("ttl") {
-		ttl = app.LinkLifetime
+		ttl = auth.LinkLifetime
 	}
 	if ttl == 0 && c.JWTRequireExp {
 		fmt.Fprintln(p.Stderr, p.Name+": JWT_REQUIRE_EXP: a server with the same configuration refuses the token, which never expires: give it a --ttl")
@@ -66,7 +66,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	if err != nil {
 		return err
 	}
-	token, err := auth.Issue(signer, app.Grant(c, cmd.String("subject"), ttl), time.Now())
+	token, err := auth.Issue(signer, c.Tokens().Grant(cmd.String("subject"), ttl), time.Now())
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func tokenCommand(p *Process, c *config.Config) string {
 		if o.Env == "JWT_JWKS_URL" {
 			text, _, _ = strings.Cut(text, "?") // may contain a secret, and token does not fetch it
 		}
-		if given && o.Flag != "" && slices.Contains(tokenOptions(p), o.Env) {
+		if given && o.Flag != "" && slices.Contains(tokenCommandOptions(p), o.Env) {
 			command = append(command, "--"+o.Flag, shellQuote(text))
 		}
 	}

@@ -45,10 +45,10 @@ func claims(t *testing.T, token string) map[string]any {
 func TestTokenIsAccepted(t *testing.T) {
 	t.Parallel()
 	environ := []string{
-		"JWT_SECRET=" + secret, "JWT_ISSUER=me", "JWT_AUDIENCE=plants", "JWT_SCOPE=plants:create", "JWT_REQUIRE_EXP=true",
+		"JWT_SECRET=" + secret, "JWT_ISSUER=me, you", "JWT_AUDIENCE=plants,api", "JWT_SCOPE=plants:create", "JWT_REQUIRE_EXP=true",
 	}
 	options := auth.Options{
-		Keys: []auth.Key{auth.Secret(secret).Key()}, Issuer: "me", Audience: "plants", Scope: "plants:create", RequireExp: true,
+		Keys: []auth.Key{auth.Secret(secret).Key()}, Issuers: []string{"me"}, Audiences: []string{"plants"}, Scope: "plants:create", RequireExp: true,
 	}
 	subject, err := auth.NewVerifier(options).Verify(token(t, environ, "--subject", "Zoë"))
 	if err != nil || subject != "Zoë" {

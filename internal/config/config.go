@@ -29,8 +29,8 @@ type Config struct {
 	JWTSecretFile   string
 	JWTPublicKeys   []string // files
 	JWTJWKSURL      string
-	JWTIssuer       string
-	JWTAudience     string
+	JWTIssuers      []string // nil: iss is not checked
+	JWTAudiences    []string // nil: aud is not checked
 	JWTScope        string
 	JWTRequireExp   bool
 	CORSOrigins     []string // "*": all; empty: CORS is off
@@ -156,7 +156,7 @@ func tokenOptions() []Option {
 		{
 			Env: "JWT_PUBLIC_KEYS", Flag: "jwt-public-keys",
 			Help: "comma-separated `FILES` with public keys that verify tokens, PEM or JWK Sets",
-			Set:  parsed(list(parseFile), func(c *Config) *[]string { return &c.JWTPublicKeys }),
+			Set:  parsed(list(item("names of files")), func(c *Config) *[]string { return &c.JWTPublicKeys }),
 		},
 		{
 			Env: "JWT_JWKS_URL", Flag: "jwt-jwks-url",
@@ -165,13 +165,13 @@ func tokenOptions() []Option {
 		},
 		{
 			Env: "JWT_ISSUER", Flag: "jwt-issuer",
-			Help: "`issuer` (iss) that tokens must have; empty: not checked",
-			Set:  func(c *Config, v string) error { c.JWTIssuer = v; return nil },
+			Help: "comma-separated `issuers`, of which tokens must have one (iss); empty: not checked",
+			Set:  parsed(list(item("issuers")), func(c *Config) *[]string { return &c.JWTIssuers }),
 		},
 		{
 			Env: "JWT_AUDIENCE", Flag: "jwt-audience",
-			Help: "`audience` (aud) that tokens must have; empty: not checked",
-			Set:  func(c *Config, v string) error { c.JWTAudience = v; return nil },
+			Help: "comma-separated `audiences`, of which tokens must have one (aud); empty: not checked",
+			Set:  parsed(list(item("audiences")), func(c *Config) *[]string { return &c.JWTAudiences }),
 		},
 		{
 			Env: "JWT_SCOPE", Flag: "jwt-scope",

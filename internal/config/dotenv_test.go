@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func TestLinesLoadBack(t *testing.T) {
 		if diff := cmp.Diff(c.Lines(), again.Lines()); diff != "" {
 			t.Fatalf("loaded back (-printed +again):\n%s", diff)
 		}
-		if again.JWTIssuer != c.JWTIssuer || again.JWTAudience != c.JWTAudience || again.Addr != c.Addr {
+		if !slices.Equal(again.JWTIssuers, c.JWTIssuers) || !slices.Equal(again.JWTAudiences, c.JWTAudiences) || again.Addr != c.Addr {
 			t.Fatalf("loaded back as\n%+v, want\n%+v", again, c)
 		}
 	})

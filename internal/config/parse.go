@@ -97,11 +97,15 @@ func parseOrigin(v string) (string, error) {
 	return v, nil
 }
 
-func parseFile(v string) (string, error) {
-	if v == "" {
-		return "", fmt.Errorf("must be names of files, with commas between them")
+// item returns a parser of items that may be any text but an empty one. what describes them in its
+// error.
+func item(what string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		if v == "" {
+			return "", fmt.Errorf("must be %s, with commas between them", what)
+		}
+		return v, nil
 	}
-	return v, nil
 }
 
 // checkScope checks the syntax of one scope (RFC 6749, section 3.3), which is sent in

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plantstore/internal/auth"
 	"plantstore/storage"
 )
 
@@ -158,6 +159,11 @@ func (c *Config) Lines() []string {
 		lines = append(lines, option.Env+"="+quote(text))
 	}
 	return lines
+}
+
+// Tokens returns which tokens a server accepts, without its keys.
+func (c *Config) Tokens() auth.Options {
+	return auth.Options{Issuers: c.JWTIssuers, Audiences: c.JWTAudiences, Scope: c.JWTScope, RequireExp: c.JWTRequireExp}
 }
 
 // GeneratesSecret reports whether the secret is a generated one, as that next to the database.

@@ -22,28 +22,46 @@ import (
 const rowFactor = 4
 
 // columns returns the columns of a CSV file, in the order in which they are written.
-func columns() []string { return []string{"id", "name", "tag"} }
+func columns() []string {
+	names := []string{"id"}
+	for _, field := range models.TextFields() {
+		names = append(names, field.Name)
+	}
+	return names
+}
+
+// listed returns texts as in "a, b and c".
+func listed(texts []string) string {
+	last := len(texts) - 1
+	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+}
 
 // A csvWriter writes CSV with a header row.
-type csvWriter struct{ out *csv.Writer }
+type csvWriter struct {
+	out *csv.Writer
+	row []string
+}
 
-func newCSVWriter(w io.Writer) csvWriter {
+func newCSVWriter(w io.Writer) *csvWriter {
 	out := csv.NewWriter(w)
 	_ = out.Write(columns()) // to the buffer
-	return csvWriter{out}
+	return &csvWriter{out: out}
 }
 
-func (w csvWriter) Write(record storage.Record) error {
-	tag := ""
-	if t := record.Plant.Tag; t != nil {
-		if tag = cell(*t); tag == "" {
-			tag = `""`
+func (w *csvWriter) Write(record storage.Record) error {
+	w.row = append(w.row[:0], strconv.FormatInt(record.ID, 10))
+	for _, field := range models.TextFields() {
+		text := field.Of(record.Plant)
+		written := cell(text.Value)
+		if written == "" && text.Present && !field.Required { // an empty cell means that there is none
+			written = `""`
 		}
+		w.row = append(w.row, written)
 	}
-	return w.out.Write([]string{strconv.FormatInt(record.ID, 10), cell(record.Plant.Name), tag})
+	return w.out.Write(w.row)
 }
 
-func (w csvWriter) Flush() error {
+func (w *csvWriter) Flush() error {
 	w.out.Flush()
 	return w.out.Error()
 }
@@ -63,7 +81,7 @@ type csvLines struct {
 	in     *csv.Reader
 	source *io.LimitedReader // for a row
 	most   int64             // bytes of a row
-	header []string
+	header []column
 	last   Position // of the last row
 	text   []byte   // the row as JSON
 }
@@ -109,18 +127,21 @@ func (l *csvLines) readHeader(first []byte) error {
 	row, _, err := l.row()
 	switch {
 	case errors.Is(err, io.EOF):
-		return badFormat("the file is empty: its first line must name the columns id, name and tag")
+		return badFormat("the file is empty: its first line must name the columns %s", listed(columns()))
 	case errors.As(err, new(*LineError)), l.source.N == 0:
 		return badHeader(first)
 	case err != nil:
 		return err
 	}
-	l.header = slices.Clone(row)
-	for _, column := range columns() {
-		i := slices.Index(l.header, column)
-		if slices.Contains(l.header[i+1:], column) || i < 0 && column != "tag" {
+	for _, name := range columns() {
+		i := slices.Index(row, name)
+		if slices.Contains(row[i+1:], name) || i < 0 && !isOptional(name) {
 			return badHeader(first)
 		}
+	}
+	for _, name := range row {
+		known := slices.Contains(columns(), name)
+		l.header = append(l.header, column{name, !known, known && name != "id" && !isOptional(name)})
 	}
 	return nil
 }
@@ -137,7 +158,19 @@ func badHeader(line []byte) error {
 	case delimiter != "":
 		return badFormat("has %s between its columns: save it as CSV with commas", delimiter)
 	}
-	return badFormat("line 1: must name the columns id, name and tag, each once, but is %q", line)
+	return badFormat("line 1: must name the columns %s, each once, but is %q", listed(columns()), line)
+}
+
+// A column is a column of a file.
+type column struct {
+	name    string
+	ignored bool
+	text    bool // an empty cell is an empty text, rather than an absent field
+}
+
+// isOptional reports whether a column may be missing.
+func isOptional(name string) bool {
+	return slices.ContainsFunc(models.TextFields(), func(f models.TextField) bool { return f.Name == name && !f.Required })
 }
 
 // toJSON sets l.text to the row as a NewPlant in JSON. It ignores other columns, as
@@ -149,15 +182,15 @@ func (l *csvLines) toJSON(row []string, at Position) (err error) {
 	l.text = append(l.text[:0], '{')
 	for i, text := range row {
 		column := l.header[i]
-		if !slices.Contains(columns(), column) || text == "" && column != "name" {
+		if column.ignored || text == "" && !column.text {
 			continue
 		}
 		if len(l.text) > 1 {
 			l.text = append(l.text, ',')
 		}
-		l.text = append(strconv.AppendQuote(l.text, column), ':')
-		if l.text, err = appendCell(l.text, column, text); err != nil {
-			return badLine(at, "%s: %v", column, err)
+		l.text = append(strconv.AppendQuote(l.text, column.name), ':')
+		if l.text, err = appendCell(l.text, column.name, text); err != nil {
+			return badLine(at, "%s: %v", column.name, err)
 		}
 	}
 	l.text = append(l.text, '}')

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -27,18 +28,22 @@ func NewTable(w io.Writer) Writer {
 
 func (t *table) Write(record storage.Record) error {
 	if t.rows == 0 {
-		fmt.Fprintln(t.out, "ID\tNAME\tTAG") // to the buffer
-	}
-	tag := ""
-	if record.Plant.Tag != nil {
-		tag = visible(*record.Plant.Tag)
+		fmt.Fprintln(t.out, strings.ToUpper(strings.Join(columns(), "\t"))) // to the buffer
 	}
 	if t.rows++; t.rows%tableRows == 0 {
 		if err := t.Flush(); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(t.out, "%d\t%s\t%s\n", record.ID, visible(record.Plant.Name), tag)
+	fmt.Fprint(t.out, record.ID)
+	for _, field := range models.TextFields() {
+		text := ""
+		if f := field.Of(record.Plant); f.Present {
+			text = visible(f.Value)
+		}
+		fmt.Fprint(t.out, "\t", text)
+	}
+	_, err := fmt.Fprintln(t.out)
 	return err
 }
 

@@ -139,12 +139,15 @@ func Refusal(status models.Code) *models.Error {
 }
 
 // refuse writes e to nc, as [conn.refused] says.
-func (c *conn) refuse(nc net.Conn, e *models.Error) error {
+func (c *conn) refuse(nc net.Conn, e *models.Error) error { return WriteRefusal(nc, c.refused(e), e) }
+
+// WriteRefusal writes a response of the server itself to w, with a header of [RefusalHeader].
+func WriteRefusal(w io.Writer, header http.Header, e *models.Error) error {
 	response := bytes.NewBufferString("HTTP/1.1 400 Bad Request\r\n")
-	_ = c.refused(e).Write(response) // a buffer does not fail
+	_ = header.Write(response) // a buffer does not fail
 	response.WriteString("\r\n")
 	response.Write(e.Body())
-	_, err := nc.Write(response.Bytes())
+	_, err := w.Write(response.Bytes())
 	return err
 }
 
@@ -152,17 +155,23 @@ func (c *conn) refuse(nc net.Conn, e *models.Error) error {
 func (c *conn) refused(e *models.Error) http.Header {
 	c.ending.Store(true)
 	c.server.config.Refused(e.Code)
-	id := models.RequestID(nil)
+	header := RefusalHeader(e, c.server.config.CORS)
 	c.server.config.Logger.Info("refused",
-		"request_id", id[0], "remote", c.RemoteAddr().String(), "error", int(e.Code), "message", e.Message)
-	header := http.Header{ // C1.3, C1.6, C3.19
+		"request_id", header.Get("X-Request-Id"), "remote", c.RemoteAddr().String(), "error", int(e.Code), "message", e.Message)
+	return header
+}
+
+// RefusalHeader returns the header fields of the response of the server itself with e: with a new
+// request id, and with the CORS fields for all origins (C1.3, C1.6, C3.19).
+func RefusalHeader(e *models.Error, cors http.Header) http.Header {
+	header := http.Header{
 		"Connection":             {"close"},
 		"Content-Type":           {"application/json"},
 		"Content-Length":         {strconv.Itoa(len(e.Body()))},
 		"Date":                   {time.Now().UTC().Format(http.TimeFormat)},
 		"X-Content-Type-Options": {"nosniff"},
-		"X-Request-Id":           id,
+		"X-Request-Id":           models.RequestID(nil),
 	}
-	maps.Copy(header, c.server.config.CORS)
+	maps.Copy(header, cors)
 	return header
 }

@@ -46,8 +46,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		in.Body = &c.body
 	}
 	defer func() { // also after a panic
-		r.ProtoMinor = in.ProtoMinor // a fault on demand (C1.7) sets it
-		c.body = body{}              // an idle connection keeps no request
+		c.body = body{} // an idle connection keeps no request
 		if r.Close || header["Connection"] != nil || s.draining.Err() != nil {
 			c.ending.Store(true)
 		}

@@ -1,8 +1,10 @@
-package models
+package faults
 
 import (
 	"strings"
 	"time"
+
+	"plantstore/models"
 )
 
 // MaxDelay is the maximum delay of a [Fault]: the default time limit of a shutdown.
@@ -10,10 +12,10 @@ const MaxDelay = 10 * time.Second
 
 // The values of [Fault.Outcome].
 const (
-	// OutcomeStored: with CodeInternal, the plant is stored although the response says
+	// OutcomeStored: with [models.CodeInternal], the plant is stored although the response says
 	// that it is unknown whether it is (C5.28).
 	OutcomeStored = "stored"
-	// OutcomeIdentical: with CodeConflict, the stored plant is identical to the plant in the
+	// OutcomeIdentical: with [models.CodeConflict], the stored plant is identical to the plant in the
 	// request.
 	OutcomeIdentical = "identical"
 )
@@ -21,7 +23,7 @@ const (
 // A Fault is a failure or a delay that a request demands, to test its client.
 type Fault struct {
 	// Code is the failure, 0 for none.
-	Code Code
+	Code models.Code
 	// Outcome is OutcomeStored, OutcomeIdentical, or empty.
 	Outcome string
 	// Delay is the time before the response, at most MaxDelay.
@@ -52,8 +54,8 @@ func ParsePrefer(values []string) (f Fault) {
 }
 
 // knownCode returns the code with that number, or 0 if there is none.
-func knownCode(text string) Code {
-	for _, c := range Codes() {
+func knownCode(text string) models.Code {
+	for _, c := range models.Codes() {
 		if c.Code.String() == text {
 			return c.Code
 		}
@@ -62,10 +64,10 @@ func knownCode(text string) Code {
 }
 
 // outcomeOf returns the outcome in the parameters of a preference, if it fits the code.
-func outcomeOf(code Code, parameters []string) string {
+func outcomeOf(code models.Code, parameters []string) string {
 	for _, parameter := range parameters {
 		name, value := assignment(parameter)
-		fits := code == CodeInternal && value == OutcomeStored || code == CodeConflict && value == OutcomeIdentical
+		fits := code == models.CodeInternal && value == OutcomeStored || code == models.CodeConflict && value == OutcomeIdentical
 		if name == "outcome" && fits {
 			return value
 		}

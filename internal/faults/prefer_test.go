@@ -1,17 +1,18 @@
-package models_test
+package faults_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"plantstore/internal/faults"
 	"plantstore/models"
 )
 
 func TestParsePrefer(t *testing.T) {
 	t.Parallel()
-	const stored, identical = models.OutcomeStored, models.OutcomeIdentical
-	for text, want := range map[string]models.Fault{
+	const stored, identical = faults.OutcomeStored, faults.OutcomeIdentical
+	for text, want := range map[string]faults.Fault{
 		"":                                   {},
 		"code=503":                           {Code: 503},
 		`code="503"`:                         {Code: 503},
@@ -19,7 +20,7 @@ func TestParsePrefer(t *testing.T) {
 		"respond-async, code=404, wait=10":   {Code: 404},
 		"code=503|code=404":                  {Code: 503}, // two header fields
 		"delay=200ms|code=404":               {Code: 404, Delay: 200 * time.Millisecond},
-		"delay=10s":                          {Delay: models.MaxDelay},
+		"delay=10s":                          {Delay: faults.MaxDelay},
 		"code=500; outcome=stored":           {Code: 500, Outcome: stored},
 		`code=500;x;outcome="stored" ,a`:     {Code: 500, Outcome: stored},
 		"code=409;outcome=identical;delay=1": {Code: 409, Outcome: identical},
@@ -36,7 +37,7 @@ func TestParsePrefer(t *testing.T) {
 		"delay=2":                            {},
 		`code="`:                             {},
 	} {
-		if got := models.ParsePrefer(strings.Split(text, "|")); got != want {
+		if got := faults.ParsePrefer(strings.Split(text, "|")); got != want {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
 	}
@@ -46,7 +47,7 @@ func TestParsePrefer(t *testing.T) {
 func TestParsePreferCodes(t *testing.T) {
 	t.Parallel()
 	for _, c := range models.Codes() {
-		if got := models.ParsePrefer([]string{"code=" + c.Code.String()}); got != (models.Fault{Code: c.Code}) {
+		if got := faults.ParsePrefer([]string{"code=" + c.Code.String()}); got != (faults.Fault{Code: c.Code}) {
 			t.Errorf("%v: %+v", c.Code, got)
 		}
 	}
@@ -56,7 +57,7 @@ func TestParsePreferCodes(t *testing.T) {
 func FuzzParsePrefer(f *testing.F) {
 	f.Add("code=503; outcome=stored, delay=2s", `a="\`)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if got := models.ParsePrefer([]string{a, b}); got.Delay < 0 || got.Delay > models.MaxDelay {
+		if got := faults.ParsePrefer([]string{a, b}); got.Delay < 0 || got.Delay > faults.MaxDelay {
 			t.Errorf("%+v", got)
 		}
 	})

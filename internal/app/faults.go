@@ -1,0 +1,38 @@
+package app
+
+import (
+	"cmp"
+	"net/http"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/config"
+	"plantstore/internal/faults"
+	"plantstore/middleware"
+	"plantstore/routes"
+)
+
+// The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
+// is not set.
+const (
+	exampleScope = "plants:create"
+	exampleLimit = "100/s"
+)
+
+// withFaults returns the handler of all routes, wrapped by that of faults on demand.
+func withFaults(o routes.Options, c *config.Config, count faults.Count) http.Handler {
+	logger, verify := o.Logger, o.Verify
+	o.Store, o.Logger, o.Observe = faults.NewStore(o.Store), faults.NewLogger(logger), faults.NewObserve(o.Observe, count)
+	forbidden, limited := o, o
+	forbidden.Verify = func(string) (string, error) { return "", auth.MissingScope(cmp.Or(c.JWTScope, exampleScope)) }
+	limited.RateLimit = faults.NoRate(cmp.Or(c.RateLimit.String(), exampleLimit))
+	return faults.New(faults.Options{
+		Handler:   routes.New(o),
+		Forbidden: routes.New(forbidden),
+		Limited:   routes.New(limited),
+		Authorized: func(header http.Header) bool {
+			_, err := middleware.Authenticate(header, verify)
+			return err == nil
+		},
+		Limits: o.Limits, CORS: o.Origins.Header(""), Logger: logger, Count: count,
+	})
+}

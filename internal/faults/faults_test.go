@@ -1,0 +1,265 @@
+package faults_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/apidocs"
+	"plantstore/internal/faults"
+	"plantstore/middleware"
+	"plantstore/models"
+	"plantstore/routes"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+)
+
+// newHandler returns a handler with faults over the routes, and the faults that it has counted, as
+// their codes and "delay". "good" is a valid token.
+func newHandler(t *testing.T, store faults.Creator, logs ...io.Writer) (h http.Handler, counted func() []string) {
+	t.Helper()
+	description, err := apidocs.New("http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify := func(token string) (string, error) {
+		if token != "good" {
+			return "", models.NewError(models.CodeUnauthorized, "bad token")
+		}
+		return "tester", nil
+	}
+	var faultsMade []string
+	count := func(code models.Code, delayed bool) {
+		if code != 0 {
+			faultsMade = append(faultsMade, code.String())
+		}
+		if delayed {
+			faultsMade = append(faultsMade, "delay")
+		}
+	}
+	logger := slog.New(slog.NewTextHandler(io.MultiWriter(logs...), nil))
+	o := routes.Options{
+		Store: faults.NewStore(store), Verify: verify, Description: description, Logger: faults.NewLogger(logger),
+		Observe: faults.NewObserve(func(*http.Request, models.Code, time.Duration) {}, count),
+		Limits:  models.Limits{BodyBytes: 1000},
+	}
+	forbidden, limited := o, o
+	forbidden.Verify = func(string) (string, error) { return "", models.NewError(models.CodeForbidden, "no scope") }
+	limited.RateLimit = faults.NoRate("100/s")
+	h = faults.New(faults.Options{
+		Handler: routes.New(o), Forbidden: routes.New(forbidden), Limited: routes.New(limited),
+		Authorized: func(header http.Header) bool {
+			_, err := middleware.Authenticate(header, verify)
+			return err == nil
+		},
+		Limits: o.Limits, Logger: logger, Count: count,
+	})
+	return h, func() []string {
+		last := faultsMade
+		faultsMade = nil
+		return last
+	}
+}
+
+// newStore returns a real store that is closed after the test.
+func newStore(t *testing.T) *storage.Store {
+	t.Helper()
+	store, err := storage.Engines{"bbolt": bbolt.Open}.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"), storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// checkError checks that a response is an Error with a code and a message that contains text.
+func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
+	t.Helper()
+	var got models.Error
+	if err := json.Unmarshal(w.Body.Bytes(), &got, json.RejectUnknownMembers(true)); err != nil {
+		t.Fatalf("%q: %v", w.Body, err)
+	}
+	if w.Code != http.StatusBadRequest || got.Code != code || !strings.Contains(got.Message, text) {
+		t.Errorf("got %d %s, want 400 with error %d and %q", w.Code, w.Body, code, text)
+	}
+}
+
+const plant7 = `{"id":7,"name":"fern"}`
+
+// prefer sends a request with Prefer and another change.
+func prefer(t *testing.T, h http.Handler, preference, body string, change ...func(*http.Request)) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", strings.NewReader(body))
+	r.Header = http.Header{"Authorization": {"Bearer good"}, "Content-Type": {"application/json"}, "Prefer": {preference}, "X-Request-Id": {"x"}}
+	for _, c := range change {
+		c(r)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// TestFaults checks that every code of the handler can be demanded, and that no plant is stored.
+// e2e compares the responses with the real ones, and those of the server itself, too.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	h, counted := newHandler(t, store)
+	for _, c := range models.Codes() {
+		switch c.Code {
+		case models.CodeExpectationFailed, models.CodeHeaderTooLarge, models.CodeNotImplemented, models.CodeVersionUnsupported:
+			continue
+		}
+		applied := "code=" + c.Code.String()
+		w := prefer(t, h, applied, plant7)
+		checkError(t, w, c.Code, "")
+		if got := w.Header().Get("Preference-Applied"); got != applied {
+			t.Errorf("%v: Preference-Applied %q", c.Code, got)
+		}
+		if got := counted(); !slices.Equal(got, []string{c.Code.String()}) {
+			t.Errorf("%v: counted %v", c.Code, got)
+		}
+		if _, err := store.Get(t.Context(), 7); !errors.Is(err, storage.ErrNotFound) {
+			t.Fatalf("%v: the plant is stored: %v", c.Code, err)
+		}
+	}
+}
+
+// TestFaultsKeepTheOrderOfChecks checks that each check before the position of a fault fails
+// first, and that the response does not have Preference-Applied.
+func TestFaultsKeepTheOrderOfChecks(t *testing.T) {
+	t.Parallel()
+	h, counted := newHandler(t, newStore(t))
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	chunked := func(r *http.Request) { r.ContentLength = -1 }
+	for name, tt := range map[string]struct {
+		preference, body string
+		change           func(*http.Request)
+		want             models.Code
+	}{
+		"no credential, 503":   {"code=503", plant7, header("Authorization", ""), 401},
+		"no credential, 404":   {"code=404", plant7, header("Authorization", ""), 401},
+		"no credential, delay": {"delay=10s", plant7, header("Authorization", ""), 401},
+		"media type, 413":      {"code=413", plant7, header("Content-Type", "text/plain"), 415},
+		"media type, 409":      {"code=409", plant7, header("Content-Type", "text/plain"), 415},
+		"too large, 503":       {"code=503", strings.Repeat(" ", 1001), header("X", ""), 413},
+		"no JSON, 422":         {"code=422", "{", header("X", ""), 400},
+		"too large, 400":       {"code=400", strings.Repeat(" ", 1001), chunked, 413},
+		"too large, 422":       {"code=422", strings.Repeat(" ", 1001), chunked, 413},
+		"no NewPlant, 507":     {"code=507", "{}", header("X", ""), 422},
+	} {
+		w := prefer(t, h, tt.preference, tt.body, tt.change)
+		checkError(t, w, tt.want, "")
+		if got := w.Header()["Preference-Applied"]; got != nil {
+			t.Errorf("%s: Preference-Applied %q", name, got)
+		}
+	}
+	if got := counted(); len(got) > 0 {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// TestFaultOutcomes checks that a request can demand both outcomes of an unknown outcome, and
+// of a taken id.
+func TestFaultOutcomes(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	h, _ := newHandler(t, store)
+	checkError(t, prefer(t, h, "code=409", plant7), 409, "is different")
+	checkError(t, prefer(t, h, "code=409; outcome=identical", plant7), 409, "is identical")
+	checkError(t, prefer(t, h, "code=500", plant7), 500, "the outcome is unknown")
+	if _, err := store.Get(t.Context(), 7); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("the plant is stored: %v", err)
+	}
+	checkError(t, prefer(t, h, "code=500; outcome=stored", plant7), 500, "the outcome is unknown")
+	if _, err := store.Get(t.Context(), 7); err != nil {
+		t.Errorf("the plant is not stored: %v", err)
+	}
+	// A client that sends it again learns that it was stored.
+	w := prefer(t, h, "code=500; outcome=stored", plant7)
+	checkError(t, w, 409, "is identical")
+	if got := w.Header()["Preference-Applied"]; got != nil {
+		t.Errorf("Preference-Applied %q", got)
+	}
+}
+
+// TestFaultDelay checks that a delay applies to the response, whatever its outcome is.
+func TestFaultDelay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h, counted := newHandler(t, recording{})
+		for preference, want := range map[string]int{"delay=2s": http.StatusOK, "delay=2s, code=507": http.StatusBadRequest} {
+			start := time.Now()
+			w := prefer(t, h, preference, plant7)
+			if took := time.Since(start); w.Code != want || took != 2*time.Second || w.Header().Get("Preference-Applied") != preference {
+				t.Errorf("%s: %d %v after %v", preference, w.Code, w.Header(), took)
+			}
+		}
+		got := counted()
+		slices.Sort(got)
+		if !slices.Equal(got, []string{"507", "delay", "delay"}) {
+			t.Errorf("counted %v", got)
+		}
+	})
+}
+
+// A recording is a store that accepts everything.
+type recording struct{}
+
+func (recording) Create(context.Context, int64, models.Plant) error { return nil }
+
+// TestLog checks that the line of a fault has the request as it was sent, its own outcome, the
+// delay, and level info, but the line of another failure is as usual.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h, _ := newHandler(t, failing{}, &log)
+	for preference, want := range map[string]string{
+		"code=404":                 "level=INFO msg=request method=POST path=/plants status=400 outcome=fault error=404 ",
+		"code=405":                 "level=INFO msg=request method=POST path=/plants status=400 outcome=fault error=405 ",
+		"code=500":                 "level=INFO msg=request method=POST path=/plants status=400 outcome=fault error=500 ",
+		"code=500; outcome=stored": "level=ERROR msg=request method=POST path=/plants status=400 outcome=unknown error=500 ",
+		"code=503, delay=1ms":      " fault_delay=1ms\n",
+	} {
+		log.Reset()
+		prefer(t, h, preference, plant7)
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%s: %s, want %s", preference, &log, want)
+		}
+	}
+}
+
+// A failing is a store that fails.
+type failing struct{}
+
+func (failing) Create(context.Context, int64, models.Plant) error { return storage.ErrUnknown }
+
+// TestNoFault checks that a request without a fault is unaffected.
+func TestNoFault(t *testing.T) {
+	t.Parallel()
+	h, counted := newHandler(t, newStore(t))
+	want := prefer(t, h, "", plant7).Header()
+	w := prefer(t, h, "code=999, wait=10", `{"id":8,"name":"fern"}`)
+	if diff := cmp.Diff(want, w.Header()); w.Code != http.StatusOK || diff != "" || counted() != nil {
+		t.Errorf("%d %s, header (-without Prefer +got):\n%s", w.Code, w.Body, diff)
+	}
+}

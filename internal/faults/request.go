@@ -1,0 +1,80 @@
+package faults
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"net/http"
+	"os"
+
+	"plantstore/models"
+)
+
+// plantsPath is the path of the only operation (C1.1).
+const plantsPath = "/plants"
+
+// copiedBodies limits how many bodies are copied at a time, as the memory for bodies is limited.
+const copiedBodies = 4
+
+// change changes a request so that it fails with this code. It returns false for a code that no
+// change of a request causes.
+func change(r *http.Request, code models.Code) bool {
+	switch code {
+	case models.CodeBadRequest:
+		r.Body = blankBody{r.Body}
+	case models.CodeUnauthorized:
+		r.Header.Del("Authorization")
+	case models.CodeNotFound:
+		r.URL.Path = "/nowhere"
+	case models.CodeMethodNotAllowed:
+		r.Method = http.MethodPut
+	case models.CodeRequestTimeout:
+		r.Body = slowBody{r.Body}
+	case models.CodeContentTooLarge:
+		r.ContentLength = math.MaxInt64
+	case models.CodeUnsupportedMedia:
+		r.Header.Del("Content-Type")
+	default:
+		return false
+	}
+	return true
+}
+
+// A blankBody has a space in place of each byte, so that it is empty JSON, but as large and as slow.
+type blankBody struct{ io.ReadCloser }
+
+func (b blankBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	for i := range p[:n] {
+		p[i] = ' '
+	}
+	return n, err
+}
+
+// A slowBody does not arrive in time.
+type slowBody struct{ io.Closer }
+
+func (slowBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+
+// A copiedBody is {} if the body is a NewPlant. Any other body fails in its own way.
+type copiedBody struct {
+	io.ReadCloser
+
+	handler *handler
+	demand  *demand
+	copied  *bytes.Reader // nil before the first read
+}
+
+func (b *copiedBody) Read(p []byte) (int, error) {
+	if b.copied == nil {
+		body, err := io.ReadAll(io.LimitReader(b.ReadCloser, b.handler.Limits.BodyBytes+1)) // a longer one is too large
+		if err != nil {
+			return 0, err
+		}
+		if b.handler.decoder.Decode(body, new(models.NewPlant)) == nil {
+			body, b.demand.caused = []byte("{}"), true
+		}
+		b.copied = bytes.NewReader(body)
+	}
+	return b.copied.Read(p)
+}
