@@ -66,11 +66,11 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 		}
 	}
 	if r.noted {
-		attrs = append(attrs, slog.Int64("plant_id", r.id), slog.Duration("store_duration", r.stored))
+		attrs = append(attrs, slog.Int64("plant_id", r.id), milliseconds("store_duration_ms", r.stored))
 	}
 	attrs = append(attrs,
 		slog.String("subject", shortened(r.subject)),
-		slog.Duration("duration", took),
+		milliseconds("duration_ms", took),
 		slog.String("remote", c.Request.RemoteAddr))
 	if logger.Enabled(ctx, slog.LevelDebug) {
 		attrs = append(attrs,
@@ -86,6 +86,11 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 	_ = logger.Handler().Handle(ctx, record) // best effort, as of a [slog.Logger]
 }
 
+// milliseconds returns an attribute of a duration.
+func milliseconds(key string, d time.Duration) slog.Attr {
+	return slog.Float64(key, float64(d.Microseconds())/1000)
+}
+
 // longestSubject bounds the bytes of the subject in a line.
 const longestSubject = 255
 
@@ -97,11 +102,13 @@ func shortened(subject string) string {
 	return strings.ToValidUTF8(subject[:longestSubject], "") // without half a character
 }
 
-// outcome returns the outcome of a request as one word, and the level of its line.
+// outcome returns the outcome of a request as one word, as in the metrics, and the level of its line.
 func (r *Request) outcome() (slog.Level, string) {
 	switch {
+	case r.failure == nil && r.noted:
+		return slog.LevelInfo, "created"
 	case r.failure == nil:
-		return slog.LevelInfo, "ok"
+		return slog.LevelInfo, "read"
 	case r.unknown:
 		return slog.LevelError, "unknown"
 	case !r.failure.Code.ServerFault():

@@ -89,8 +89,8 @@ func TestLine(t *testing.T) {
 		handlers []gin.HandlerFunc
 		want     map[string]any
 	}{
-		"created":     {[]gin.HandlerFunc{note, pass}, map[string]any{"outcome": "ok", "plant_id": -7.0, "store_duration": 1e9, "error": nil}},
-		"no plant":    {[]gin.HandlerFunc{pass}, map[string]any{"outcome": "ok", "plant_id": nil, "store_duration": nil}},
+		"created":     {[]gin.HandlerFunc{note, pass}, map[string]any{"outcome": "created", "plant_id": -7.0, "store_duration_ms": 1000.0, "error": nil}},
+		"no plant":    {[]gin.HandlerFunc{pass}, map[string]any{"outcome": "read", "plant_id": nil, "store_duration_ms": nil}},
 		"taken":       {[]gin.HandlerFunc{note, fail(models.NewError(models.CodeConflict, "taken"))}, map[string]any{"outcome": "refused", "plant_id": -7.0, "error": 409.0}},
 		"unknown":     {[]gin.HandlerFunc{unknown, fail(errors.New("bug"))}, map[string]any{"outcome": "unknown", "plant_id": -7.0, "error": 500.0, "level": "ERROR"}},
 		"unavailable": {[]gin.HandlerFunc{fail(models.NewError(models.CodeInsufficientSpace, "full"))}, map[string]any{"outcome": "failed", "error": 507.0, "level": "WARN"}},

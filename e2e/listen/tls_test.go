@@ -183,8 +183,9 @@ func TestWrongOptions(t *testing.T) {
 func TestAdminNextToTLS(t *testing.T) {
 	t.Parallel()
 	server := startTLS(t, certtest.New(t), t.TempDir())
-	admin := []string{"ADMIN_ADDR=" + strings.TrimPrefix(server.AdminURL, "http://")}
-	output(t, plantstore.Command(t, t.TempDir(), admin, "health"))
+	if ready := newClient(t, nil, "", "").get(t, server.AdminURL+"/readyz"); !strings.Contains(ready, "ready") {
+		t.Errorf("/readyz: %s", ready)
+	}
 	if _, status, body := newClient(t, nil, "", "").create(t, server, "http://"+host(t, server), "{}"); status != 400 {
 		t.Errorf("plain HTTP to the TLS port: %d %s", status, body)
 	}

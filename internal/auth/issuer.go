@@ -30,9 +30,6 @@ const (
 	issuerPatience = 24 * time.Hour
 )
 
-// errDropped means that no fetch has succeeded for [issuerPatience].
-var errDropped = errors.New("no keys are left")
-
 // A wrongURLError is returned for a response that shows that JWT_JWKS_URL is wrong: another attempt
 // would not help.
 type wrongURLError struct{ error }
@@ -152,7 +149,7 @@ func (i *Issuer) replace(ctx context.Context) error {
 		return nil
 	}
 	if ctx.Err() == nil {
-		err = i.fail(err)
+		i.fail(err)
 	}
 	return fmt.Errorf("the keys of %s: %w", i.shown, err)
 }
@@ -172,19 +169,15 @@ func (i *Issuer) succeed(keys int) {
 }
 
 // fail records a failed fetch. After [issuerPatience] without a successful one it removes the keys.
-func (i *Issuer) fail(err error) error {
+func (i *Issuer) fail(err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stats.Failures++
 	if i.tried.Sub(i.stats.Fetched) >= issuerPatience {
 		i.publish(nil)
-		if !i.stats.Fetched.IsZero() {
-			err = fmt.Errorf("%w: %w", errDropped, err)
-		}
 		i.stats.Keys, i.problem = 0, err
 	}
 	i.failure = err
-	return err
 }
 
 // logChange logs keys that are ignored, and a set without any key that can be used, but not
@@ -273,22 +266,20 @@ func (i *Issuer) interval() time.Duration {
 	return issuerInterval
 }
 
-// logFailure logs that the last fetch has failed, but the same failure only every [issuerInterval].
+// logFailure logs that the last fetch has failed, but the same failure only about every
+// [issuerInterval].
 func (i *Issuer) logFailure() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.failure == nil || i.logged == i.failure.Error() && time.Since(i.loggedAt) < issuerInterval {
+	if i.failure == nil || i.logged == i.failure.Error() && time.Since(i.loggedAt) < issuerInterval-issuerRetry/2 {
 		return
 	}
 	i.logged, i.loggedAt = i.failure.Error(), time.Now()
-	message := "issuer keys not fetched, keeping the previous keys for at most 24h"
-	switch {
-	case errors.Is(i.failure, errDropped):
-		message = "issuer keys not fetched for 24h, all tokens of the issuer are refused"
-	case i.stats.Fetched.IsZero():
-		message = "issuer keys not fetched, all tokens of the issuer are refused until they are"
+	effect := "the previous keys stay in use for at most 24h"
+	if i.problem != nil {
+		effect = "all tokens of the issuer are refused"
 	}
-	i.logger.Error(message, "url", i.shown, "cause", i.logged, "hint", "check that JWT_JWKS_URL is reachable")
+	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect, "hint", "check that JWT_JWKS_URL is reachable")
 }
 
 // refresh fetches the set for a token with an unknown key. Calls share a fetch that is in

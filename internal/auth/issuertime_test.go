@@ -65,7 +65,7 @@ func TestIssuerDownAtStart(t *testing.T) {
 		if n := site.requests.Load(); n != 61 {
 			t.Errorf("%d requests in five minutes, want 61", n)
 		}
-		if logged := log.String(); strings.Count(logged, "issuer keys not fetched, all tokens of the issuer are refused") != 2 {
+		if logged := log.String(); strings.Count(logged, `effect="all tokens of the issuer are refused"`) != 2 {
 			t.Errorf("the log: %s", logged)
 		}
 		if err := issuer.Ready(); err == nil || !strings.Contains(err.Error(), "503") {

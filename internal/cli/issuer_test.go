@@ -236,7 +236,7 @@ func TestIssuerDownAtStart(t *testing.T) {
 	}
 	log := s.log()
 	for _, want := range []string{
-		`"level":"ERROR","msg":"issuer keys not fetched, all tokens of the issuer are refused until they are","url":"` + p.url + `","cause":"the status of the response is 502`,
+		`"level":"ERROR","msg":"issuer keys not fetched","url":"` + p.url + `","cause":"the status of the response is 502`,
 		`"msg":"not ready","listener":"admin","why":"no usable keys of the issuer","cause":"the status of the response is 502`,
 		`"msg":"issuer keys fetched"`,
 	} {

@@ -157,7 +157,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("the log contains %s (C4.25):\n%s", hidden, log)
 		}
 	}
-	for _, outcome := range []string{`"outcome":"ok"`, `"outcome":"refused"`} { // of the two creates
+	for _, outcome := range []string{`"outcome":"created"`, `"outcome":"refused"`} { // of the two creates
 		line := regexp.MustCompile(`"msg":"request",.*` + outcome + `,.*"plant_id":1,.*"subject":"developer",.*"request_id":"[^"]+"`)
 		if !line.MatchString(log) {
 			t.Errorf("the log has no line %s:\n%s", line, log)

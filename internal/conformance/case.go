@@ -3,7 +3,6 @@ package conformance
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -326,7 +325,11 @@ func Cases() []Case {
 	for i := range cases {
 		cases[i].Needs |= cases[i].tokenNeeds()
 	}
-	slices.SortStableFunc(cases, func(a, b Case) int { return ruleOrder(a.Rule) - ruleOrder(b.Rule) })
+	order := make(map[string]int)
+	for i, rule := range Rules() {
+		order[rule.ID] = i
+	}
+	slices.SortStableFunc(cases, func(a, b Case) int { return order[a.Rule] - order[b.Rule] })
 	return cases
 }
 
@@ -340,11 +343,4 @@ func (c Case) tokenNeeds() Need {
 		}
 	}
 	return 0
-}
-
-// ruleOrder returns 13 for C2.13: the second part numbers all rules.
-func ruleOrder(rule string) int {
-	_, number, _ := strings.Cut(rule, ".")
-	n, _ := strconv.Atoi(number)
-	return n
 }

@@ -238,7 +238,7 @@ func TestLog(t *testing.T) {
 		"code=405":                 "level=INFO msg=request method=POST path=/plants status=400 outcome=fault error=405 ",
 		"code=500":                 "level=INFO msg=request method=POST path=/plants status=400 outcome=fault error=500 ",
 		"code=500; outcome=stored": "level=ERROR msg=request method=POST path=/plants status=400 outcome=unknown error=500 ",
-		"code=503, delay=1ms":      " fault_delay=1ms\n",
+		"code=503, delay=1ms":      " fault_delay_ms=1\n",
 	} {
 		log.Reset()
 		prefer(t, h, preference, plant7)

@@ -92,7 +92,7 @@ func (h logHandler) Handle(ctx context.Context, record slog.Record) error {
 		return true
 	})
 	if d.Delay > 0 {
-		changed.AddAttrs(slog.Duration("fault_delay", d.Delay))
+		changed.AddAttrs(slog.Float64("fault_delay_ms", milliseconds(d.Delay)))
 	}
 	return h.Handler.Handle(ctx, changed)
 }
@@ -104,8 +104,8 @@ func (d *demand) logged(attr slog.Attr) slog.Attr {
 		return slog.String(attr.Key, http.MethodPost)
 	case "path":
 		return slog.String(attr.Key, plantsPath)
-	case "duration":
-		return slog.Duration(attr.Key, d.Delay+attr.Value.Duration())
+	case "duration_ms":
+		return slog.Float64(attr.Key, milliseconds(d.Delay)+attr.Value.Float64())
 	case "outcome":
 		if d.applied {
 			return slog.String(attr.Key, outcome)
@@ -113,3 +113,5 @@ func (d *demand) logged(attr slog.Attr) slog.Attr {
 	}
 	return attr
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/lmittmann/tint"
@@ -72,7 +73,7 @@ func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {
 // empty ones.
 func brief(groups []string, attr slog.Attr) slog.Attr {
 	switch attr.Key {
-	case "remote", "outcome", "store_duration", "trace_id":
+	case "remote", "outcome", "store_duration_ms", "trace_id":
 		return slog.Attr{}
 	}
 	if attr.Value.Equal(slog.StringValue("")) {
@@ -82,11 +83,15 @@ func brief(groups []string, attr slog.Attr) slog.Attr {
 }
 
 // escaped makes the text of an attribute printable: tint passes escape sequences on, which may
-// come from a client.
+// come from a client. Milliseconds become a duration with its unit.
 func escaped(_ []string, attr slog.Attr) slog.Attr {
 	kind := attr.Value.Kind() // the others have no text of clients
-	if kind == slog.KindString || kind == slog.KindAny && attr.Key != slog.LevelKey {
+	name, inMilliseconds := strings.CutSuffix(attr.Key, "_ms")
+	switch {
+	case kind == slog.KindString || kind == slog.KindAny && attr.Key != slog.LevelKey:
 		attr.Value = slog.StringValue(Line(attr.Value.String()))
+	case inMilliseconds && kind == slog.KindFloat64:
+		return slog.Duration(name, time.Duration(attr.Value.Float64()*float64(time.Millisecond)))
 	}
 	return attr
 }

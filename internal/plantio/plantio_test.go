@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -264,6 +265,27 @@ func TestReadArray(t *testing.T) {
 				t.Errorf("bad elements (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestEndlessElement checks that an endless element of an array is not read into memory.
+//
+//nolint:paralleltest // it measures the memory of the process
+func TestEndlessElement(t *testing.T) {
+	text := io.MultiReader(strings.NewReader("[{"), io.LimitReader(zeros{}, 100<<20), strings.NewReader("},{\"id\":1,\"name\":\"a\"}]"))
+	in := plantio.NewReader(text, plantio.JSONLines, models.Limits{BodyBytes: 1 << 20})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err := in.Read()
+	runtime.ReadMemStats(&after)
+	if want := "line 1: element 1: is longer than 1048576 bytes, the limit of MAX_BODY_BYTES"; err == nil || err.Error() != want {
+		t.Errorf("the element: %v, want %s", err, want)
+	}
+	if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 16 {
+		t.Errorf("the element needs %d MiB", n)
+	}
+	if record, _, err := in.Read(); err != nil || record.ID != 1 {
+		t.Errorf("the element after it: %+v, %v", record, err)
 	}
 }
 
