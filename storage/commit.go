@@ -24,7 +24,7 @@ func (s *Store) commitNext() bool {
 // commit commits a batch, and sends the outcomes. Of creates with the same id only the first is
 // tried; its outcome decides the others.
 func (s *Store) commit(batch []*request) {
-	if err := s.failStop.refusal(); err != nil {
+	if err := s.failStop.Refusal(); err != nil {
 		for _, r := range batch {
 			r.done <- err
 		}

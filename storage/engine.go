@@ -71,7 +71,7 @@ type Limits struct {
 }
 
 // The following interfaces are optional abilities of an [Engine], which the store detects by a
-// type assertion. A method with the name of one of [Store] does the same.
+// type assertion. Methods named like those of [Store] have the same contract.
 type (
 	// A Runner has background work.
 	Runner interface {

@@ -45,8 +45,8 @@ func (f *FailStop) Cause() error {
 	}
 }
 
-// refusal returns the error of creates in a store that has stopped, else nil.
-func (f *FailStop) refusal() error {
+// Refusal returns the error of creates in a store that has stopped, else nil.
+func (f *FailStop) Refusal() error {
 	if cause := f.Cause(); cause != nil {
 		// As text only: the refusal must not match the errors that the cause matches.
 		return fmt.Errorf("%w: it stopped after a fault: %s", ErrUnavailable, cause.Error())
@@ -122,7 +122,7 @@ func (s *Store) accepting() error {
 }
 
 // refused is accepting for a caller that holds s.mu.
-func (s *Store) refused() error { return cmp.Or(s.failStop.refusal(), s.refusal) }
+func (s *Store) refused() error { return cmp.Or(s.failStop.Refusal(), s.refusal) }
 
 // guard returns the error of a call of the engine. A panic stops the store with an unknown outcome.
 func (s *Store) guard(call func() error) (err error) {

@@ -52,6 +52,11 @@ func (s *Store) submit(ctx context.Context, r *request) error {
 	commits := s.commits
 	for {
 		select {
+		case err := <-r.done: // before another commit
+			return err
+		default:
+		}
+		select {
 		case err := <-r.done:
 			return err
 		case commits <- struct{}{}:

@@ -39,16 +39,16 @@
 //	a database over the network
 //	  cannot be reached               no       not ready  ErrUnavailable  503         error  -
 //	  does not respond in time        unknown  not ready  ErrUnknown      500         error  -
-//	a page is corrupt                 no       stops      ErrCorrupt      500         error  3
+//	a page is corrupt: bbolt panics   no       stops      ErrCorrupt      500         error  3
 //	a write or sync of data fails     no       stops      another error   500         error  1
 //	the sync of the meta page fails   unknown  stops      ErrUnknown      500         error  1
 //	the file was removed, replaced,
-//	or cut short                      no       stops      ErrUnavailable  503         error  1
+//	or cut short, at most 1 s ago     no       stops      ErrUnavailable  503         error  1
 //	the engine panics                 unknown  stops      ErrUnknown      500         error  1
 //	the store is closed or stopped    no       -          ErrUnavailable  503         -      -
 //
-// A store is ready while it is open and its last commit has succeeded. After a failed commit it
-// commits an empty batch each second until one succeeds. An empty batch needs as much space as
+// A store is ready while it is open and its last commit has succeeded. A second after each failed
+// commit it commits an empty batch. An empty batch needs as much space as
 // a create: after ErrNoSpace only it makes the store ready. New starts with one.
 package storage
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plantstore/internal/admin"
+	"plantstore/storage"
 )
 
 // The time limits of the admin listener: for a header and between requests, for a response
@@ -65,6 +66,8 @@ func (a *App) problem() (problem string, cause error) {
 		return "the store has stopped itself after a fault, and the server ends: see the log", ready
 	case a.leaving.Err() != nil:
 		return "the server is shutting down", ready
+	case errors.Is(ready, storage.ErrNoSpace):
+		return "no space is left for the database", ready
 	case ready != nil:
 		return "the store is not available: see the log", ready
 	case a.issuer != nil && a.issuer.Ready() != nil:

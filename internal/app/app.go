@@ -74,6 +74,7 @@ type App struct {
 	server    *server.Server
 	leaving   context.Context //nolint:containedctx // done when the shutdown begins, before SHUTDOWN_DELAY
 	control   net.Listener    // of the control socket, nil if there is none
+	otherRuns bool            // another server has the control socket
 }
 
 // Open prepares a server: it opens the listeners, so that clients can connect, the
@@ -127,6 +128,9 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return Advise(err, "name another place with --storage-url", " with --storage-url")
 	}
 	a.onClose(a.store.Close)
+	if a.otherRuns && a.options.Ephemeral == (storage.Location{}) {
+		return fmt.Errorf("a server with --ephemeral has the control socket of %s: stop it first, or set STORAGE_URL for it", a.storage.Path)
+	}
 	a.store.ObserveCommits(a.observer.Commit)
 	return nil
 }
@@ -173,9 +177,8 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(a.server.Serve(serving, a.listeners.clients), faultOf(a.store))
 }
 
-// heapGrowth is the GOGC of the server. Without pending plants nearly all of its heap belongs to
-// requests in progress, which is little: with the default of 100 the collector would run
-// continuously.
+// heapGrowth is the GOGC of the server. Its heap is small, and belongs to requests in progress: with
+// the default of 100 the collector would run continuously.
 const heapGrowth = 200
 
 // tuneRuntime makes the garbage collector run less often. With a store in a file it sets
@@ -213,9 +216,10 @@ func (a *App) listenControl(ctx context.Context) {
 	if err == nil {
 		a.control, err = control.Listen(ctx, database)
 	}
+	a.otherRuns = errors.Is(err, files.ErrListening)
 	if err != nil {
 		a.Notice(func(logger *slog.Logger) {
-			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server: stop the other one, or choose another --storage-url")
+			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server; if they reach another one, stop that, or set STORAGE_URL for one of them")
 		})
 		return
 	}
@@ -229,7 +233,7 @@ func (a *App) startControl() {
 	}
 	problem := func() string { problem, _ := a.problem(); return problem }
 	a.onClose(control.Start(a.control, a.store, control.Options{
-		Info:    control.Info{BaseURL: a.BaseURL()},
+		Info:    control.Info{BaseURL: a.BaseURL(), Ephemeral: a.seed != nil},
 		Problem: problem, Reset: a.reset, Limits: PlantLimits(a.config), Logger: a.logger,
 	}).Close)
 }

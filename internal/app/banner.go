@@ -56,7 +56,7 @@ func (a *App) banner() {
 			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(a.storage), "token_command", a.tokenCommand(),
 			"addr", l.address(),
 		}
-		if reset := a.options.ResetCommand; reset != "" {
+		if reset := a.options.ResetCommand; reset != "" && a.control != nil {
 			attrs = append(attrs, "reset_command", reset)
 		}
 		if stored != nil {
@@ -78,7 +78,7 @@ func (a *App) banner() {
 	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
 	fmt.Fprintf(w, "\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
 		described, metrics, place, cmp.Or(a.tokenCommand(), "(from the link: the secret is in memory)"))
-	if reset := a.options.ResetCommand; reset != "" {
+	if reset := a.options.ResetCommand; reset != "" && a.control != nil {
 		fmt.Fprintf(w, "  reset it     %s\n", reset)
 	}
 	if c.Faults {

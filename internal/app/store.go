@@ -52,7 +52,7 @@ func Server(ctx context.Context, database string) (*control.Client, error) {
 		return client, nil
 	case errors.Is(err, control.ErrNoServer):
 		return nil, nil //nolint:nilnil // as above
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
 	}
 	return nil, fmt.Errorf("the server on %s is starting, or does not respond: try again when it is ready: %w", database, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/internal/files"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -38,7 +39,10 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	if err := errors.Join(requireFile(c), checkOutput(file, cmd.Bool("force"))); err != nil {
 		return err
 	}
-	run := func(ctx context.Context, store *storage.Store) error {
+	run := func(ctx context.Context, store *storage.Store, server *control.Client) error {
+		if server != nil && server.Info().Ephemeral {
+			return fmt.Errorf("the server on %s is ephemeral, and has other plants: stop it first", c.Storage.Path)
+		}
 		plants, size, err := writeBackup(ctx, file, cmd.Bool("force"), store)
 		if err != nil {
 			return corruptStore(p, fmt.Errorf("backup to %s: %w", file, adviseOutput(err)),
@@ -50,7 +54,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 			Bytes  int64  `json:"bytes"`
 		}{file, plants, size}, "%s in %s, verified, %d bytes", counted(plants, "plant is", "plants are"), file, size)
 	}
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, run)
+	return withServer(ctx, c, storage.Options{ReadOnly: true}, run)
 }
 
 // writeBackup writes a verified copy of the store to the file path, see [files.CreateOutput]. It

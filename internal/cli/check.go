@@ -48,7 +48,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return err
 	}
 	if !report.Intact() {
-		return fmt.Errorf("%s is corrupt: do what the findings say, or "+remedy, app.DataPlace(c.Storage))
+		return fmt.Errorf("%s is corrupt: "+remedy, app.DataPlace(c.Storage))
 	}
 	return nil
 }

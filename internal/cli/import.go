@@ -15,6 +15,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
 	"plantstore/models"
@@ -67,7 +68,10 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 	}
 	dryRun := cmd.Bool("dry-run")
-	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store *storage.Store) error {
+	err := withServer(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store *storage.Store, server *control.Client) error {
+		if server != nil && server.Info().Ephemeral {
+			fmt.Fprintf(p.Stderr, "%s: the server on %s is ephemeral: its plants are gone when it ends\n", p.Name, c.Storage.Path)
+		}
 		i.options.Create = store.CreateAll
 		if dryRun {
 			i.options.Create = plantio.DryRun(store.Get)

@@ -182,7 +182,7 @@ func TestUnusableKeysAreSkipped(t *testing.T) {
 			t.Errorf("%s: the response is %s", name, body)
 		}
 	}
-	checkFailure(t, run(t, []string{"JWT_PUBLIC_KEYS=none.json"}, "serve"), 2, "JWT_PUBLIC_KEYS: none.json: no key of the set can be used: [key 1 of the set: *")
+	checkFailure(t, run(t, []string{"JWT_PUBLIC_KEYS=none.json"}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"), 2, "JWT_PUBLIC_KEYS: none.json: no key of the set can be used: [key 1 of the set: *")
 }
 
 // await waits until a condition holds.

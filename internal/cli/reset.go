@@ -39,11 +39,11 @@ func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 // resetCommand returns the command that resets a server with --ephemeral, for a POSIX shell, empty for
 // another server.
 func resetCommand(p *Process, cmd *cli.Command, c *config.Config) string {
-	if !cmd.Bool("ephemeral") {
+	if !cmd.Bool("ephemeral") || c.Storage.Path == "" { // no command finds the server of a database over a network
 		return ""
 	}
 	command := programName(p) + " plants reset"
-	if _, given := c.Given("STORAGE_URL"); given && c.Storage.Path != "" {
+	if _, given := c.Given("STORAGE_URL"); given {
 		command += " --storage-url " + shellQuote(c.Storage.URL)
 	}
 	return command

@@ -230,6 +230,9 @@ func tokenCommand(p *Process, c *config.Config) string {
 // program that it has built in a temporary directory or its cache.
 func programName(p *Process) string {
 	if byGoRun.MatchString(filepath.ToSlash(p.Args[0])) {
+		if p.Name == "plantstore-cluster" {
+			return "go -C cluster run ."
+		}
 		return "go run ."
 	}
 	return shellQuote(p.Args[0])

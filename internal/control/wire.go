@@ -13,7 +13,8 @@ import (
 
 // Info is the information that a server reports about itself.
 type Info struct {
-	BaseURL string `json:"base_url,omitzero"`
+	BaseURL   string `json:"base_url,omitzero"`
+	Ephemeral bool   `json:"ephemeral,omitzero"` // its plants are temporary
 }
 
 // A number is the line with a number of plants.

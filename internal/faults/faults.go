@@ -1,5 +1,5 @@
 // Package faults makes the failures that requests demand by Prefer (RFC 7240), so that authors of
-// clients can test them. It wraps a server for clients, which is unaware of it:
+// clients can test them. The wrapped handler does not know about faults:
 //
 //	handler := faults.New(faults.Options{Handler: routes.New(options), …})
 //

@@ -15,6 +15,9 @@ import (
 // maxPath is the maximum length of the path of a socket on all systems: the limit of macOS.
 const maxPath = 103
 
+// ErrListening is returned by [Listen] for a socket that is in use.
+var ErrListening = errors.New("another process listens")
+
 // Listen creates a Unix socket at path with the given permissions, in a directory that root must not
 // share with its owner, see [MkdirAll]. It replaces a socket that has no listener; it fails for any
 // other file, or if the socket may have a listener. Closing the listener removes the socket.
@@ -58,7 +61,7 @@ func removeStale(ctx context.Context, path string) error {
 	switch {
 	case err == nil:
 		_ = conn.Close()
-		return fmt.Errorf("another process listens on %s", path)
+		return fmt.Errorf("%w on %s", ErrListening, path)
 	case !errors.Is(err, refused) && !errors.Is(err, fs.ErrNotExist):
 		// The queue is full, or the socket belongs to another user.
 		return fmt.Errorf("another process may listen there: %w; remove the socket if none does", err)

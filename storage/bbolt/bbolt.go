@@ -4,7 +4,7 @@
 //
 // The files of this package:
 //
-//	system_*                     what differs between systems
+//	system_*                     platform-specific code
 //	pages.go, record.go          the content of the file
 //	file.go                      the file, whether it is still the same, and the errors of opening it
 //	commit.go, update.go         a create, the transaction that stores it, and the outcome if that fails

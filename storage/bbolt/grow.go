@@ -101,7 +101,7 @@ func (e *Engine) extend(step int64) error {
 // halt stops the store because of cause, and returns the error of creates that were not stored.
 func (e *Engine) halt(cause error) error {
 	e.failStop.Stop(cause)
-	return fmt.Errorf("%w: it stopped after a fault: %s", storage.ErrUnavailable, cause.Error())
+	return e.failStop.Refusal()
 }
 
 // writeZeros writes n zeros to file from offset on, and returns how many it has written.

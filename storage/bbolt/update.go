@@ -22,8 +22,8 @@ import (
 // logs that and returns [storage.ErrCorrupt]. If bbolt then still holds a lock, on which later
 // transactions would wait forever, the store stops.
 func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error) {
-	if cause := e.failStop.Cause(); cause != nil {
-		return fmt.Errorf("%w: it stopped after a fault: %s", storage.ErrUnavailable, cause.Error())
+	if err := e.failStop.Refusal(); err != nil {
+		return err
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	ended := false
