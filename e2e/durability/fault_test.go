@@ -115,7 +115,8 @@ func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 	resume(s, &o, &failures)
 	endAnyhow(s, &o, &failures, n+1)
 	tr := newTrial(t, s, seed, restart)
-	tr.cuts = slices.Concat(thin(every(at, restart), plantstore.Torture(12, 40)), thin(every(restart+1, len(tr.log)), plantstore.Torture(12, 100)))
+	first := min(restart+10, len(tr.log)) // the end of the first commit after the restart, which meets the cache
+	tr.cuts = slices.Concat(thin(every(at, restart), plantstore.Torture(12, 40)), every(restart+1, first), thin(every(first, len(tr.log)), plantstore.Torture(6, 90)))
 	tr.variants = plantstore.Torture(3, 8)
 	r := tr.run(t, idle)
 	o.images, o.violations = r.images, append(o.violations, r.violations...)

@@ -107,9 +107,11 @@ func failSyncs(t *testing.T, binary string) []string {
 	t.Helper()
 	f, idle := failingSync(), newOpeners(t)
 	f.binary = binary
-	for n := 1; n <= f.creates; n++ {
-		if o := failOnce(t, idle, seed(t), f, n); len(o.violations) > 0 {
-			return o.violations
+	for s := range uint64(6) { // of the cuts and of what survives them
+		for n := 1; n <= f.creates; n++ {
+			if o := failOnce(t, idle, seed(t)+s, f, n); len(o.violations) > 0 {
+				return o.violations
+			}
 		}
 	}
 	return nil
