@@ -110,7 +110,7 @@ func (i *importer) check(name string) error {
 	if name == standardStream || err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
-	file, err := os.Open(name) //nolint:gosec // the operator names the file
+	file, err := os.Open(name)
 	if err != nil {
 		return openError(name, err)
 	}

@@ -24,7 +24,7 @@ func encode(text string, high, low int) string {
 	var encoded strings.Builder
 	for _, unit := range utf16.Encode([]rune(text)) {
 		for _, shift := range []int{high, low} {
-			encoded.WriteByte(byte(unit >> shift)) //nolint:gosec // half of it
+			encoded.WriteByte(byte(unit >> shift))
 		}
 	}
 	return encoded.String()
