@@ -45,7 +45,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 			s = newSite(t, options)
 		}
 		for end := time.Now().Add(5 * time.Second / 2); time.Now().Before(end); { // two probes of the store
-			s.wantUnready("the store is not available")
+			s.wantUnready("no space is left for the database")
 			create("small")
 			time.Sleep(10 * time.Millisecond)
 		}
