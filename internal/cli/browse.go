@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -58,7 +59,9 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 // its server.
 func openEach(c *config.Config) browse.OpenFunc {
 	return func(ctx context.Context) (*storage.Store, string, func() error, error) {
-		store, server, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true})
+		opening, cancel := context.WithTimeout(ctx, time.Second) // the page itself tries again
+		defer cancel()
+		store, server, err := app.OpenStore(opening, c, storage.Options{ReadOnly: true})
 		if err != nil {
 			return nil, "", nil, err
 		}
