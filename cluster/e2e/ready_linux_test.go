@@ -49,7 +49,7 @@ func (s *site) awaitReadiness(want string) {
 // that fails, and reconnects it: the replica is ready again without a create.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
-	const away = `{"error":503,"message":"not ready: the store is not available: see the log"}`
+	const away = `{"error":503,"message":"not ready: no space is left for the database"}`
 	for name, start := range map[string]func(t *testing.T) (url string, stop, restart func()){
 		"etcd": func(t *testing.T) (string, func(), func()) {
 			cluster := etcd.Start(t, etcd.Options{})
@@ -104,7 +104,7 @@ func TestReadinessOfFullDisk(t *testing.T) {
 	if o, text := s.post(0, 1, "fern"); o != refused {
 		t.Errorf("on a full disk: %s", text)
 	}
-	const failing = `{"error":503,"message":"not ready: the store is not available: see the log"}`
+	const failing = `{"error":503,"message":"not ready: no space is left for the database"}`
 	process.Eventually(t, "the third insert", func(ctx context.Context) error {
 		if got, err := s.readiness(ctx); got != failing {
 			t.Fatalf("%v, %s, want %s", err, got, failing)
