@@ -42,11 +42,11 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	only := regexp.Regexp{}
+	only := regexp.MustCompile("") // the zero value matches nothing: it panics
 	rounds := flag.Int("rounds", 5, "`number` of rounds, each of which measures everything once")
-	flag.TextVar(&only, "only", &only, "measure only the targets whose name matches `regexp`, and write no document")
+	flag.TextVar(only, "only", only, "measure only the targets whose name matches `regexp`, and write no document")
 	flag.Parse()
-	d := document{Rounds: *rounds, Targets: selectTargets(&only)}
+	d := document{Rounds: *rounds, Targets: selectTargets(only)}
 	d.Measurements = measurementsOf(d.Targets)
 	if flag.NArg() > 0 || *rounds < 1 || len(d.Measurements) == 0 {
 		return errors.New("there is an extra argument, no round, or no target that matches -only")
