@@ -107,11 +107,11 @@ func (s *Store) withdraw(r *request, cause error) error {
 func (s *Store) nextBatch() (batch []*request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 1 {
+	if s.several || len(s.queue) > 1 {
 		s.gather()
 	}
 	n, bytes := fit(s, s.queue, func(r *request) (plants, bytes int) { return len(r.creates), r.bytes })
-	batch = slices.Clone(s.queue[:n])
+	batch, s.several = slices.Clone(s.queue[:n]), n > 1
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.bytes -= bytes
 	return batch

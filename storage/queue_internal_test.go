@@ -28,8 +28,13 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 // one after the other, and does not wait for creates that keep coming.
 func TestGather(t *testing.T) {
 	t.Parallel()
-	for queued, want := range map[int]int{0: 0, 1: 1, 2: 3, 5: 6} {
+	for _, test := range []struct {
+		last, queued, want int // creates of the last batch, in the queue, and in the next batch
+	}{{0, 0, 0}, {0, 1, 1}, {1, 1, 1}, {2, 1, 3}, {0, 2, 3}, {0, 5, 6}} {
 		s := newIdle(Limits{})
+		s.queue = slices.Repeat([]*request{{}}, test.last)
+		s.nextBatch()
+		queued, want := test.queued, test.want
 		s.queue = slices.Repeat([]*request{{}}, queued)
 		s.yield = func() { // another create arrives
 			s.mu.Lock()
@@ -39,7 +44,7 @@ func TestGather(t *testing.T) {
 			}
 		}
 		if batch := s.nextBatch(); len(batch) != want {
-			t.Errorf("with %d creates in the queue the batch has %d, want %d", queued, len(batch), want)
+			t.Errorf("after a batch of %d, with %d creates in the queue, the batch has %d, want %d", test.last, queued, len(batch), want)
 		}
 	}
 	s := newIdle(Limits{BatchPlants: math.MaxInt})

@@ -91,6 +91,7 @@ type Store struct {
 	mu      sync.Mutex
 	queue   []*request
 	bytes   int         // of the plants in queue
+	several bool        // the last batch had several creates, and so may the next one: see gather
 	refusal error       // the error of creates because the store is read-only or closed, or nil
 	failure error       // of the last commit
 	probing *time.Timer // calls probe after a failed commit
