@@ -1,5 +1,5 @@
 # The image contains only the static binary, the licences of its modules, and the data
-# directory. Both base images can be replaced, see docs/operations.md. With MODULE=cluster
+# directory. Both base images can be replaced, see docs/run.md. With MODULE=cluster
 # the binary is plantstore-cluster, see docs/several-machines.md.
 ARG GO_IMAGE=golang:1.26
 ARG BASE_IMAGE=scratch

@@ -51,7 +51,7 @@ type CodeMeaning struct {
 }
 
 // Codes returns all codes in ascending order. Tests compare the OpenAPI description
-// and the README with it.
+// and docs/errors.md with it.
 func Codes() []CodeMeaning {
 	return []CodeMeaning{
 		{CodeBadRequest, "malformed JSON or malformed HTTP"},

@@ -9,7 +9,7 @@ import (
 )
 
 // TestMoving moves plants from each engine into each other one, with the commands
-// of docs/operations.md.
+// of docs/keep.md.
 func TestMoving(t *testing.T) {
 	t.Parallel()
 	sources, targets := engines(t), engines(t)

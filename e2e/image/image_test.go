@@ -56,7 +56,7 @@ func TestClusterImage(t *testing.T) {
 
 // buildImage builds the image of the program in a module without a registry or a network: the
 // build stage starts from an almost empty image and uses the Go toolchain of this machine, its
-// shell and its modules. docs/operations.md shows the same commands.
+// shell and its modules. docs/run.md shows the same commands.
 func buildImage(t *testing.T, s *storage, name, module string) {
 	t.Helper()
 	project := tools.Project(t)

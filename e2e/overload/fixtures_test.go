@@ -58,7 +58,7 @@ func wantMemory(t testing.TB, server *plantstore.Server, figure string, most int
 	}
 }
 
-// memoryBound returns the maximum memory in bytes, as in docs/operations.md, of a server
+// memoryBound returns the maximum memory in bytes, as in docs/secure.md, of a server
 // with so many connections and bodies of up to 1 MiB.
 func memoryBound(connections int64) int64 { return (552 + connections/16) << 20 }
 

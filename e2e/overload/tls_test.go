@@ -51,7 +51,7 @@ func TestTLS(t *testing.T) {
 	if a, err := last.do(s.create(1)); err != nil || !a.created() {
 		t.Errorf("one more client: %v, %v", a, err)
 	}
-	wantMemory(t, s.server, "VmHWM", before+connections<<15+connections<<16) // as in docs/operations.md
+	wantMemory(t, s.server, "VmHWM", before+connections<<15+connections<<16) // as in docs/secure.md
 }
 
 // hold holds a large header and nearly all of a small body over TLS.

@@ -249,7 +249,7 @@ func checkInstall(t *testing.T, path, script, want string) {
 // path.
 func manual(t *testing.T) string {
 	t.Helper()
-	found := regexp.MustCompile("(?ms)^```sh\n(cd /var/lib/plantstore && .*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/operations.md"), -1)
+	found := regexp.MustCompile("(?ms)^```sh\n(cd /var/lib/plantstore && .*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/run.md"), -1)
 	if len(found) != 1 {
 		t.Fatalf("the manual has %d such blocks", len(found))
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MarkdownTable returns the table of metrics in docs/operations.md.
+// MarkdownTable returns the table of metrics in docs/watch.md.
 func MarkdownTable(options Options) string {
 	var b strings.Builder
 	b.WriteString("| Metric | Type | Meaning |\n|---|---|---|\n")

@@ -18,18 +18,18 @@ import (
 	"plantstore/internal/server"
 )
 
-var update = flag.Bool("update", false, "rewrite the table in docs/operations.md")
+var update = flag.Bool("update", false, "rewrite the table in docs/watch.md")
 
 func markdownTable(t *testing.T) string {
 	t.Helper()
 	return admin.MarkdownTable(newOptions(t, newStore()))
 }
 
-// TestGeneratedTable checks that docs/operations.md contains the table of metrics.
+// TestGeneratedTable checks that docs/watch.md contains the table of metrics.
 func TestGeneratedTable(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
-	path := filepath.Join("..", "..", "docs", "operations.md")
+	path := filepath.Join("..", "..", "docs", "watch.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // prefix is the start of the names of all metrics of this program.
 const prefix = "plantstore_"
 
-// table returns all metrics of this program. docs/operations.md contains it, and a test
+// table returns all metrics of this program. docs/watch.md contains it, and a test
 // compares the dashboard and the alerts with it.
 func table(a *admin) []metric {
 	stored := a.Store()

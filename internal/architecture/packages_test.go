@@ -16,7 +16,7 @@ import (
 	"plantstore/models"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated parts of README.md and docs/architecture.md")
+var update = flag.Bool("update", false, "rewrite the generated parts of docs/errors.md and docs/architecture.md")
 
 // TestGeneratedPicture checks that the picture in docs/architecture.md shows the imports of today.
 func TestGeneratedPicture(t *testing.T) {
@@ -24,7 +24,7 @@ func TestGeneratedPicture(t *testing.T) {
 	checkPart(t, "docs/architecture.md", "picture", "\n```mermaid\n"+picture(imports(t, "-deps", "."))+"```\n\n")
 }
 
-// TestGeneratedCodes checks that README.md has a row for each error code.
+// TestGeneratedCodes checks that docs/errors.md has a row for each error code.
 func TestGeneratedCodes(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
@@ -32,7 +32,7 @@ func TestGeneratedCodes(t *testing.T) {
 	for _, row := range models.Codes() {
 		fmt.Fprintf(&table, "| %d | %s |\n", row.Code, row.Meaning)
 	}
-	checkPart(t, "README.md", "codes", table.String())
+	checkPart(t, "docs/errors.md", "codes", table.String())
 }
 
 // TestPackagesAreDocumented checks that the table of packages in docs/architecture.md has a row
