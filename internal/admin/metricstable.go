@@ -22,30 +22,30 @@ func table(a *admin) []metric {
 func requestMetrics(a *admin) []metric {
 	connections := a.Server()
 	return []metric{
-		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", a.Version), 1}}},
-		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", ready(a)},
+		{"build_info", "gauge", "always 1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", a.Version), 1}}},
+		{"ready", "gauge", "1 if the server is ready (/readyz), else 0", ready(a)},
 		{
 			"requests_total", "counter",
-			"responses, by outcome (created; read; refused: caused by the request; failed: caused by the server) and the number of the Error, 0 if there is none",
+			"responses by outcome (created, read, refused: the request's fault, failed: the server's fault) and error code, 0 for none",
 			requests(a.Observer),
 		},
 		{
 			"faults_total", "counter",
-			"faults on demand, by the number of the Error, or delay; these requests are in no other metric of requests",
+			"errors and delays on demand; no other metric counts these requests",
 			faults(a.Observer),
 		},
 		{
 			"request_duration_seconds", "histogram",
-			"time from the header of a request to its response, by outcome; without requests that the server refuses before any handler runs",
+			"time from a request's header to its response, by outcome; excludes requests refused before any handler runs",
 			durations(a.Observer),
 		},
 		{"connections", "gauge", "open connections", one(connections.Open)},
-		{"connections_limit", "gauge", "maximum number of open connections, MAX_CONNECTIONS", one(connections.Limit)},
-		{"connections_accepted_total", "counter", "connections that were accepted", one(connections.Accepted)},
-		{"connections_turned_away_total", "counter", "accepted connections that were beyond the limit", one(connections.TurnedAway)},
+		{"connections_limit", "gauge", "MAX_CONNECTIONS", one(connections.Limit)},
+		{"connections_accepted_total", "counter", "accepted connections", one(connections.Accepted)},
+		{"connections_turned_away_total", "counter", "accepted connections beyond the limit", one(connections.TurnedAway)},
 		{
 			"certificate_expiry_timestamp_seconds", "gauge",
-			"when the first certificate for TLS expires, in Unix time; missing if there is none",
+			"Unix time when the first TLS certificate expires; missing without one",
 			moment(a.CertificateExpires()),
 		},
 	}
@@ -59,18 +59,18 @@ func tokenMetrics(tokens auth.Stats) []metric {
 	return []metric{
 		{
 			"credentials_refused_total", "counter",
-			"refused credentials, by reason: scope is error 403, the others are 401; malformed includes claims of the wrong type, no_expiry is a missing exp",
+			"refused credentials by reason; scope is error 403, all others are 401; malformed includes claims of the wrong type, no_expiry is a missing exp",
 			refusals(tokens.Refused[:]),
 		},
-		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", one(tokens.CacheHits)},
-		{"token_cache_misses_total", "counter", "tokens that were not in the cache, including rejected ones", one(tokens.CacheMisses)},
+		{"token_cache_hits_total", "counter", "tokens found in the cache of verified tokens", one(tokens.CacheHits)},
+		{"token_cache_misses_total", "counter", "tokens not in the cache, including rejected ones", one(tokens.CacheMisses)},
 		{
 			"issuer_fetched_timestamp_seconds", "gauge",
-			"when the keys of the issuer were last fetched successfully, in Unix time; missing before that, and without JWT_JWKS_URL",
+			"Unix time of the last successful fetch of the issuer's keys; missing before it, and without JWT_JWKS_URL",
 			fetched,
 		},
 		{"issuer_keys", "gauge", "usable keys of the issuer; missing without JWT_JWKS_URL", keys},
-		{"issuer_fetch_failures_total", "counter", "failed fetches of the keys of the issuer; missing without JWT_JWKS_URL", failures},
+		{"issuer_fetch_failures_total", "counter", "failed fetches of the issuer's keys; missing without JWT_JWKS_URL", failures},
 	}
 }
 
@@ -116,15 +116,15 @@ func durations(o *Observer) (all []series) {
 
 func storeMetrics(a *admin, s storage.Stats) []metric {
 	return []metric{
-		{"queue_creates", "gauge", "creates that wait for a commit", one(s.QueuedCreates)},
-		{"queue_creates_limit", "gauge", "maximum number of creates that wait", one(s.QueueLimit)},
-		{"queue_bytes", "gauge", "bytes of the names and tags that wait for a commit", one(s.QueuedBytes)},
-		{"plants_created_total", "counter", "plants that this process has stored, imported ones too", one(s.Created)},
-		{"resets_total", "counter", "resets to the seed of a server with --ephemeral", one(s.Resets)},
+		{"queue_creates", "gauge", "creates waiting for a commit", one(s.QueuedCreates)},
+		{"queue_creates_limit", "gauge", "maximum number of waiting creates", one(s.QueueLimit)},
+		{"queue_bytes", "gauge", "bytes of waiting names and tags", one(s.QueuedBytes)},
+		{"plants_created_total", "counter", "plants stored by this process, including imported ones", one(s.Created)},
+		{"resets_total", "counter", "resets to the seed (--ephemeral)", one(s.Resets)},
 		{"commit_plants", "histogram", "plants in a commit", a.Observer.commitPlants.series()},
-		{"commit_duration_seconds", "histogram", "time that a commit took, with all attempts", a.Observer.commitDuration.series()},
+		{"commit_duration_seconds", "histogram", "time of a commit, including retries", a.Observer.commitDuration.series()},
 		{"commit_failures_total", "counter", "commits that failed, including those with an unknown outcome", one(s.FailedCommits)},
-		{"store_stopped", "gauge", "1 if the store has stopped itself after a fault, else 0; the process ends then", flag(s.Stopped)},
+		{"store_stopped", "gauge", "1 if the store stopped itself after a fault, just before the process exits, else 0", flag(s.Stopped)},
 	}
 }
 
@@ -140,6 +140,6 @@ func fileMetrics(f *storage.FileStats) []metric {
 	return []metric{
 		{"store_plants", "gauge", "plants in the database (bbolt)", one(f.Plants)},
 		{"store_size_bytes", "gauge", "size of the database (bbolt)", one(f.Size)},
-		{"store_free_bytes", "gauge", "bytes that the file system of the database has left (bbolt)", free},
+		{"store_free_bytes", "gauge", "free bytes on the file system of the database (bbolt)", free},
 	}
 }
