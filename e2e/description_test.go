@@ -13,6 +13,7 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -26,10 +27,7 @@ type checker struct {
 // newChecker returns a checker of the description that a server serves.
 func newChecker(t *testing.T, server *plantstore.Server) *checker {
 	t.Helper()
-	document, err := libopenapi.NewDocument(get(t, server, server.DescriptionURL))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(libopenapi.NewDocument(get(t, server, server.DescriptionURL)))(t)
 	validate, errs := validator.NewValidator(document)
 	if len(errs) > 0 {
 		t.Fatal(errs)

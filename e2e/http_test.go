@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -49,10 +50,7 @@ func exchange(t *testing.T, server *plantstore.Server, request string) plantstor
 func exchangeRaw(t *testing.T, server *plantstore.Server, request string) (r plantstore.Reply, raw string) {
 	t.Helper()
 	_, address, _ := strings.Cut(server.BaseURL, "://")
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", address))(t)
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(patience)) // fails only on a closed connection
 	sent := make(chan struct{})

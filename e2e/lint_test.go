@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -74,9 +75,7 @@ func TestLintersFindSomething(t *testing.T) {
 func lint(t *testing.T, tool string, args []string, name string, description []byte) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, description, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, description, 0o600))
 	cmd := exec.CommandContext(t.Context(), tools.Require(t, tool), append(args, path)...)
 	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 	out, err := cmd.CombinedOutput()

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 	"plantstore/models"
@@ -68,10 +69,7 @@ func readCollection(t *testing.T) []item {
 
 func readJSON(t *testing.T, path string, v any) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	if err := json.Unmarshal(text, v); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
@@ -82,9 +80,7 @@ func readJSON(t *testing.T, path string, v any) {
 func TestPostmanCollection(t *testing.T) {
 	t.Parallel()
 	var described struct{ Paths map[string]map[string]any }
-	if err := yaml.Unmarshal(printed(t, "yaml"), &described); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(printed(t, "yaml"), &described))
 	var want, got []string
 	for path, operations := range described.Paths {
 		for method := range operations {

@@ -18,6 +18,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/yaml"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -32,9 +33,7 @@ func TestKubernetes(t *testing.T) {
 	text := tools.ProjectFile(t, "docs/deploy/kubernetes.yaml")
 	documents := strings.Split(string(text), "\n---\n")
 	for i, object := range []any{&deployment, &service, &budget} {
-		if err := yaml.UnmarshalStrict([]byte(documents[i]), object); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.UnmarshalStrict([]byte(documents[i]), object))
 	}
 	pod := deployment.Spec.Template
 	container := pod.Spec.Containers[0]
@@ -123,10 +122,7 @@ func checkSecrets(t *testing.T, container corev1.Container) {
 // options returns the names of all options but PORT.
 func options(t *testing.T) (names []string) {
 	t.Helper()
-	lines, err := plantstore.Command(t, t.TempDir(), nil, "config").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(plantstore.Command(t, t.TempDir(), nil, "config").Output())(t)
 	for line := range strings.Lines(string(lines)) {
 		name, _, _ := strings.Cut(line, "=")
 		names = append(names, name)
@@ -156,9 +152,7 @@ func TestCompose(t *testing.T) {
 		WorkingDir:  filepath.Join(clone, "docs", "deploy"),
 		ConfigFiles: []compose.ConfigFile{{Filename: "compose.yaml", Content: text}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	service := project.Services["plantstore"]
 	if *service.Deploy.Replicas != 3 || !service.ReadOnly || service.User != "65532:65532" || !slices.Equal(service.CapDrop, []string{"ALL"}) {
 		t.Errorf("the service is not three replicas without privileges: %+v", service)
@@ -173,10 +167,7 @@ func TestCompose(t *testing.T) {
 		t.Errorf("the port is %+v", port)
 	}
 	for name, owner := range map[string]uint32{"jwt-secret": 65532, "storage-url": 65532, "postgres-password": 0} {
-		info, err := os.Stat(project.Secrets[name].File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(project.Secrets[name].File))(t)
 		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != owner || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has mode %v, and belongs to %+v, want mode 0600 and user %d", name, info.Mode(), info.Sys(), owner)
 		}

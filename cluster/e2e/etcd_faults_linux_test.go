@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"plantstore/e2e/cluster/internal/etcd"
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/internal/certtest"
@@ -72,7 +73,7 @@ func TestEtcdQuota(t *testing.T) {
 	client := cluster.Client()
 	// Other keys take up most of the space.
 	for n := range 24 {
-		do(client.Put(t.Context(), fmt.Sprint("others/", n), strings.Repeat("x", 100<<10))).must(t)
+		must.Get(client.Put(t.Context(), fmt.Sprint("others/", n), strings.Repeat("x", 100<<10)))(t)
 	}
 	s := newSite(t, "etcd://"+cluster.Hosts(), 2)
 	stop := s.load()
@@ -87,31 +88,13 @@ func TestEtcdQuota(t *testing.T) {
 	if log := s.replicas[1].Log(); !strings.Contains(log, "ready") {
 		t.Errorf("the replica that started without space logs:\n%s", log)
 	}
-	response := do(client.Delete(t.Context(), "others/", clientv3.WithPrefix())).must(t)
-	do(client.Compact(t.Context(), response.Header.Revision, clientv3.WithCompactPhysical())).must(t)
-	do(client.Defragment(t.Context(), client.Endpoints()[0])).must(t)
-	do(client.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})).must(t)
+	response := must.Get(client.Delete(t.Context(), "others/", clientv3.WithPrefix()))(t)
+	must.Get(client.Compact(t.Context(), response.Header.Revision, clientv3.WithCompactPhysical()))(t)
+	must.Get(client.Defragment(t.Context(), client.Endpoints()[0]))(t)
+	must.Get(client.AlarmDisarm(t.Context(), &clientv3.AlarmMember{}))(t)
 	s.await(10)
 	stop()
 	s.verify()
-}
-
-// A result holds the return values of a call.
-type result[T any] struct {
-	value T
-	err   error
-}
-
-// do returns the result of a call.
-func do[T any](value T, err error) result[T] { return result[T]{value, err} }
-
-// must returns the value, and ends the test if the call has failed.
-func (r result[T]) must(t testing.TB) T {
-	t.Helper()
-	if r.err != nil {
-		t.Fatal(r.err)
-	}
-	return r.value
 }
 
 // TestEtcdCredentials uses wrong users, insufficient privileges, and privileges that change.
@@ -120,18 +103,18 @@ func TestEtcdCredentials(t *testing.T) {
 	cluster := etcd.Start(t, etcd.Options{})
 	client, ctx := cluster.Client(), t.Context()
 	all := clientv3.PermissionType(clientv3.PermReadWrite)
-	do(client.UserAdd(ctx, "root", "of the tests")).must(t)
-	do(client.UserGrantRole(ctx, "root", "root")).must(t)
-	do(client.RoleAdd(ctx, "gardener")).must(t)
-	do(client.RoleGrantPermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), all)).must(t)
-	do(client.RoleAdd(ctx, "visitor")).must(t)
-	do(client.RoleGrantPermission(ctx, "visitor", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), clientv3.PermissionType(clientv3.PermRead))).must(t)
+	must.Get(client.UserAdd(ctx, "root", "of the tests"))(t)
+	must.Get(client.UserGrantRole(ctx, "root", "root"))(t)
+	must.Get(client.RoleAdd(ctx, "gardener"))(t)
+	must.Get(client.RoleGrantPermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), all))(t)
+	must.Get(client.RoleAdd(ctx, "visitor"))(t)
+	must.Get(client.RoleGrantPermission(ctx, "visitor", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), clientv3.PermissionType(clientv3.PermRead)))(t)
 	for _, user := range []string{"gardener", "visitor"} {
-		do(client.UserAdd(ctx, user, "hunter2")).must(t)
-		do(client.UserGrantRole(ctx, user, user)).must(t)
+		must.Get(client.UserAdd(ctx, user, "hunter2"))(t)
+		must.Get(client.UserGrantRole(ctx, user, user))(t)
 	}
-	do(client.AuthEnable(ctx)).must(t)
-	admin := do(clientv3.New(clientv3.Config{Endpoints: client.Endpoints(), Username: "root", Password: "of the tests"})).must(t)
+	must.Get(client.AuthEnable(ctx))(t)
+	admin := must.Get(clientv3.New(clientv3.Config{Endpoints: client.Endpoints(), Username: "root", Password: "of the tests"}))(t)
 	t.Cleanup(func() { _ = admin.Close() })
 
 	// Without a user it fails at once, although it would wait a minute for a member.
@@ -142,13 +125,13 @@ func TestEtcdCredentials(t *testing.T) {
 
 	s := newSite(t, "etcd://gardener:hunter2@"+cluster.Hosts()+"/garden", 1)
 	s.eventually("allowed", created, "")
-	do(admin.RoleRevokePermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"))).must(t)
+	must.Get(admin.RoleRevokePermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/")))(t)
 	s.eventually("without the right", refused, "error 500")
-	do(admin.RoleGrantPermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), all)).must(t)
+	must.Get(admin.RoleGrantPermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), all))(t)
 	s.eventually("allowed again", created, "")
-	do(admin.UserChangePassword(ctx, "gardener", "changed")).must(t)
+	must.Get(admin.UserChangePassword(ctx, "gardener", "changed"))(t)
 	s.eventually("with the old password", refused, "was not stored")
-	do(admin.UserChangePassword(ctx, "gardener", "hunter2")).must(t)
+	must.Get(admin.UserChangePassword(ctx, "gardener", "hunter2"))(t)
 	s.eventually("with the right password", created, "")
 	s.verify()
 	if log := s.replicas[0].Log(); strings.Contains(log, "hunter2") || !strings.Contains(log, "permission denied") {
@@ -164,7 +147,7 @@ func TestEtcdCertificates(t *testing.T) {
 	server, serverKey := ca.Issue(t.TempDir(), time.Now().Add(time.Hour), net.ParseIP(address))
 	cert, key := ca.Issue(dir, time.Now().Add(time.Hour))
 	config := ca.Client()
-	config.Certificates = []tls.Certificate{do(tls.LoadX509KeyPair(cert, key)).must(t)}
+	config.Certificates = []tls.Certificate{must.Get(tls.LoadX509KeyPair(cert, key))(t)}
 	cluster := etcd.Start(t, etcd.Options{
 		Addresses: []string{address}, Scheme: "https", TLS: config,
 		Args: []string{"--cert-file", server, "--key-file", serverKey, "--trusted-ca-file", ca.File, "--client-cert-auth"},

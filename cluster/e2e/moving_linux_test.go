@@ -9,6 +9,7 @@ import (
 
 	"plantstore/e2e/cluster/internal/etcd"
 	"plantstore/e2e/cluster/internal/postgres"
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -33,9 +34,7 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, url, 1)
 			file := filepath.Join(t.TempDir(), "secret")
-			if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(secret), 0o600))
 			out, err := plantstore.Command(t, t.TempDir(), nil, "conformance", "--url", s.replicas[0].BaseURL,
 				"--token", s.token, "--secret-file", file, "--fresh").CombinedOutput()
 			lines := strings.Split(strings.TrimSpace(string(out)), "\n")

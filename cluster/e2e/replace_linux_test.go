@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plantstore/e2e/cluster/internal/postgres"
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
@@ -74,9 +75,7 @@ backend plantstore
 		fmt.Fprintf(&config, "    server r%d %s port %d\n", i, process.Port(r.address, clientPort), adminPort)
 	}
 	file := filepath.Join(dir, "haproxy.cfg")
-	if err := os.WriteFile(file, []byte(config.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(config.String()), 0o600))
 	process.Start(t, dir, exec.CommandContext(context.Background(), program, "-db", "-f", file))
 	process.Eventually(t, "HAProxy accepts connections", func(ctx context.Context) error {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
@@ -91,16 +90,10 @@ backend plantstore
 // haproxyStats returns the state of all servers, as CSV.
 func haproxyStats(t *testing.T, socket string) string {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "unix", socket))(t)
 	defer conn.Close()
 	fmt.Fprintln(conn, "show stat")
-	text, err := io.ReadAll(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(conn))(t)
 	return string(text)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -48,9 +49,7 @@ func TestWrongStorageURL(t *testing.T) {
 		"etcd://u:hunter2@127.0.0.1:1/p?timeout=no", "etcd://u:hunter2@127.0.0.1:x/p", "etcd://h?timeout=x", "etcd://u:hunter2",
 	} {
 		file := filepath.Join(t.TempDir(), "url")
-		if err := os.WriteFile(file, []byte(url+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(url+"\n"), 0o600))
 		for _, env := range []string{"STORAGE_URL=" + url, "STORAGE_URL_FILE=" + file} {
 			for _, command := range []string{"serve", "plants count"} {
 				rejects(t, 2, "plantstore-cluster: ", []string{"ADDR=127.0.0.1:0", "JWT_SECRET=" + secret, env}, strings.Fields(command)...)
@@ -77,9 +76,7 @@ func TestNoFile(t *testing.T) {
 func TestStorageURLFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "url"), []byte("bbolt:host=h password=x.db\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "url"), []byte("bbolt:host=h password=x.db\r\n"), 0o600))
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Args: []string{"--storage-url-file", "url"}})
 	if _, err := os.Stat(filepath.Join(dir, "host=h password=x.db")); err != nil {
 		t.Error(err)

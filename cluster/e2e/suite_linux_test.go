@@ -13,6 +13,7 @@ import (
 	pgstore "plantstore/cluster/postgres"
 	"plantstore/e2e/cluster/internal/etcd"
 	"plantstore/e2e/cluster/internal/postgres"
+	"plantstore/e2e/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/storagetest"
@@ -45,26 +46,24 @@ func TestEtcdCheck(t *testing.T) {
 	t.Parallel()
 	const plants = 600 // more than two pages
 	cluster := etcd.Start(t, etcd.Options{})
-	store := do(freshEtcd(cluster)(t)()).must(t)
+	store := must.Get(freshEtcd(cluster)(t)())(t)
 	t.Cleanup(func() { _ = store.Close() })
 	records := make([]storage.Record, plants)
 	for i := range records {
 		records[i] = storage.Record{ID: int64(i), Plant: models.Plant{Name: "Monstera"}}
 	}
 	for _, err := range store.CreateAll(t.Context(), records) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	keys := do(cluster.Client().Get(t.Context(), "/", clientv3.WithPrefix(), clientv3.WithKeysOnly())).must(t).Kvs
+	keys := must.Get(cluster.Client().Get(t.Context(), "/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))(t).Kvs
 	for _, id := range []int{10, 300, 599} {
-		do(cluster.Client().Put(t.Context(), string(keys[id].Key), "x")).must(t)
+		must.Get(cluster.Client().Put(t.Context(), string(keys[id].Key), "x"))(t)
 	}
 	checked, ok := store.(*storage.Store)
 	if !ok {
 		t.Fatalf("the store is a %T", store)
 	}
-	report := do(checked.Check(t.Context())).must(t)
+	report := must.Get(checked.Check(t.Context()))(t)
 	if report.Plants != plants-3 || len(report.Corruption) != 3 {
 		t.Errorf("Check: %d plants, findings %q", report.Plants, report.Corruption)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -21,9 +22,7 @@ func TestMoving(t *testing.T) {
 		}
 	}
 	first := filepath.Join(t.TempDir(), "first.jsonl")
-	if err := os.WriteFile(first, []byte(plants), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(first, []byte(plants), 0o600))
 	for from, source := range sources {
 		run("import", "--storage-url", source, first)
 		for to, target := range targets {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -19,10 +20,7 @@ func (s *site) createOn(conn net.Conn, id int) (closes bool) {
 	body := fmt.Sprintf(`{"id":%d,"name":"fern"}`, id)
 	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		s.token, len(body), body)
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	response := must.Get(http.ReadResponse(bufio.NewReader(conn), nil))(s.t)
 	if a, err := plantstore.Read(response); err != nil || a.Status != http.StatusOK {
 		s.t.Errorf("create %d: %d %s, %v", id, a.Status, a.Body, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/VictoriaMetrics/metricsql"
 	"go.yaml.in/yaml/v3"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
@@ -133,9 +134,7 @@ func checkAlerts(t *testing.T, actual []series) {
 	var rules ruleFile
 	decoder := yaml.NewDecoder(bytes.NewReader(deployFile(t, "alerts.yaml")))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(&rules); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decoder.Decode(&rules))
 	n := 0
 	for _, group := range rules.Groups {
 		for _, rule := range group.Rules {
@@ -173,17 +172,12 @@ func TestPrometheusConfiguration(t *testing.T) {
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(deployFile(t, "prometheus.yaml")))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(&config); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decoder.Decode(&config))
 	if len(config.RuleFiles) != 1 || config.RuleFiles[0] != "alerts.yaml" {
 		t.Errorf("the rules are %q", config.RuleFiles)
 	}
 	scrape := config.ScrapeConfigs[0]
-	out, err := plantstore.Command(t, t.TempDir(), []string{"ADMIN_ADDR="}, "config").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(plantstore.Command(t, t.TempDir(), []string{"ADMIN_ADDR="}, "config").Output())(t)
 	target := scrape.StaticConfigs[0].Targets[0]
 	if scrape.JobName != "plantstore" || !strings.Contains(string(out), "ADMIN_ADDR="+target+"\n") {
 		t.Errorf("the job %s scrapes %s; the server has\n%s", scrape.JobName, target, out)
@@ -203,9 +197,7 @@ func checkDashboard(t *testing.T, actual []series) {
 			}
 		}
 	}
-	if err := json.Unmarshal(deployFile(t, "dashboard.json"), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(deployFile(t, "dashboard.json"), &dashboard))
 	for _, panel := range dashboard.Panels {
 		if (len(panel.Targets) == 0) != (panel.Type == "row") {
 			t.Errorf("%s: it has no query, or is a row with one", panel.Title)
@@ -216,9 +208,7 @@ func checkDashboard(t *testing.T, actual []series) {
 	}
 	for _, variable := range dashboard.Templating.List[1:] { // the first is the data source
 		var query struct{ Query string }
-		if err := json.Unmarshal(variable.Query, &query); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(variable.Query, &query))
 		// Grafana's label_values: the values of a label.
 		selector := regexp.MustCompile(`^label_values\((.*), \w+\)$`).FindStringSubmatch(query.Query)
 		if selector == nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -46,10 +47,7 @@ func (s *site) request(method, url, token, body string) plantstore.Reply {
 	if token != "" {
 		header = append(header, "Authorization", "Bearer "+token)
 	}
-	r, err := plantstore.Do(s.t.Context(), s.client, method, url, body, header...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := must.Get(plantstore.Do(s.t.Context(), s.client, method, url, body, header...))(s.t)
 	return r
 }
 
@@ -140,28 +138,17 @@ func (h *held) release() plantstore.Reply {
 // dial connects to a listener until the end of the test.
 func dial(t testing.TB, url string) net.Conn {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://")))(t)
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.SetDeadline(time.Now().Add(patience)))
 	return conn
 }
 
 // read reads a response from a connection.
 func read(t testing.TB, conn net.Conn) plantstore.Reply {
 	t.Helper()
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := plantstore.Read(response)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.ReadResponse(bufio.NewReader(conn), nil))(t)
+	r := must.Get(plantstore.Read(response))(t)
 	return r
 }
 

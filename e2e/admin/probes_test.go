@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -70,9 +71,7 @@ func TestReadyAfterFault(t *testing.T) {
 	if s.metrics()["plantstore_store_stopped"] != 0 {
 		t.Error("the store has stopped before anything happened")
 	}
-	if err := os.Remove(filepath.Join(s.Dir, "data", "plants.db")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(s.Dir, "data", "plants.db")))
 	s.await("not ready", func() bool { return s.probe("/readyz").Status != http.StatusOK })
 	s.wantUnready("stopped itself after a fault")
 	s.wantAlive()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -14,22 +15,13 @@ func TestAdminListenerRefusesPages(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"PPROF=on"}})
 	get := func(path, host, name, value string) (status int, body string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.AdminURL+path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.AdminURL+path, http.NoBody))(t)
 		request.Host = host // the URL's, if it is empty
 		if name != "" {
 			request.Header.Set(name, value)
 		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := plantstore.Read(response)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
+		r := must.Get(plantstore.Read(response))(t)
 		return r.Status, r.Body
 	}
 	for _, path := range []string{"/livez", "/readyz", "/metrics", "/debug/pprof/", "/debug/pprof/heap"} {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -113,10 +114,7 @@ func peak(t *testing.T, server *plantstore.Server) int {
 	if found == nil {
 		t.Fatalf("no peak in %s", text)
 	}
-	n, err := strconv.Atoi(found[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(found[1]))(t)
 	return n
 }
 
@@ -124,19 +122,14 @@ func peak(t *testing.T, server *plantstore.Server) int {
 func TestEmptyKeySetRevokes(t *testing.T) {
 	t.Parallel()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	full, empty := fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public)), `{"keys":[]}`
 	var set atomic.Pointer[string]
 	set.Store(&full)
 	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, *set.Load()) }))
 	t.Cleanup(issuer.Close)
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"JWT_JWKS_URL=" + issuer.URL}})
-	token, err := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"sub": "mallory"}).SignedString(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"sub": "mallory"}).SignedString(private))(t)
 	if reply := server.Post(token, `{}`); reply.Code != 422 {
 		t.Errorf("error %d before, want 422", reply.Code)
 	}

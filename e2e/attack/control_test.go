@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -52,13 +53,8 @@ func TestEndlessControlSocket(t *testing.T) {
 func serveControl(t *testing.T, dir string, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	path := filepath.Join(dir, "data", "plants.db.sock")
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Dir(path), 0o700))
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "unix", path))(t)
 	server := httptest.NewUnstartedServer(handler)
 	_ = server.Listener.Close()
 	server.Listener = listener

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -41,7 +42,7 @@ func TestRootInDirectoryOfAttacker(t *testing.T) {
 			m := newSite(t)
 			database, theirs := m.database(t), m.mkdir(t, "theirs", 0o755, attacker)
 			text, err := os.ReadFile(database)
-			must(t, errors.Join(err, os.WriteFile(theirs+"/copy.db", text, 0o600), os.WriteFile(theirs+"/text", nil, 0o600)))
+			must.Do(t, errors.Join(err, os.WriteFile(theirs+"/copy.db", text, 0o600), os.WriteFile(theirs+"/text", nil, 0o600)))
 			before := contents(t, theirs)
 			args := strings.Fields(strings.NewReplacer("THEIRS", theirs, "DATABASE", database, "PLANTS", filepath.Join(m.dir, "plants.jsonl")).Replace(line))
 			m.startSwapping(t, theirs)
@@ -86,7 +87,7 @@ func TestRootReads(t *testing.T) {
 	}
 	server.Kill()
 	data := filepath.Join(server.Dir, "data")
-	must(t, filepath.WalkDir(data, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(data, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, victim, victim))
 	}))
 	if out, code := run(plantstore.Command(t, server.Dir, nil, "backup", "--quiet", "copy.db")); code != 0 || out != "" {

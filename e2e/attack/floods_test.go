@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/certtest"
 	"plantstore/models"
@@ -31,23 +32,16 @@ type peer struct {
 func dialPeer(t testing.TB, s *plantstore.Server, token string) *peer {
 	t.Helper()
 	_, address, _ := strings.Cut(s.BaseURL, "://")
-	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", address))(t)
 	t.Cleanup(func() { _ = nc.Close() })
-	if err := nc.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, nc.SetDeadline(time.Now().Add(patience)))
 	return &peer{Conn: nc, t: t, in: bufio.NewReader(nc), token: token}
 }
 
 // send sends text.
 func (p *peer) send(text string) {
 	p.t.Helper()
-	if _, err := io.WriteString(p, text); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Get(io.WriteString(p, text))(p.t)
 }
 
 // create sends the header of a create with these further fields, and body, which may be
@@ -118,10 +112,7 @@ func TestBodiesOfOneSubject(t *testing.T) {
 	for refused := false; !refused; { // when the server has read them
 		probe := dialPeer(t, s, holder)
 		probe.create(strings.Repeat(" ", 5<<10), "Content-Length: 5120")
-		response, err := http.ReadResponse(probe.in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.ReadResponse(probe.in, nil))(t)
 		text, _ := io.ReadAll(response.Body)
 		_ = response.Body.Close()
 		refused = strings.Contains(string(text), "share of the memory")
@@ -164,9 +155,7 @@ func TestShutdownWithDeafClient(t *testing.T) {
 	s := plantstore.Start(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1s"}})
 	p := dialPeer(t, s, "")
 	p.send(strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 400)) // the responses are longer than all buffers
-	if _, err := p.in.Peek(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.in.Peek(1))(t)
 	s.Stop() // it checks the exit code
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -21,9 +22,7 @@ func TestImportPrintsLittle(t *testing.T) {
 		"plants.jsonl": strings.Repeat("{}\n", 30_000),
 		"plants.csv":   strings.Repeat(long, 100) + "\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for command, want := range map[string]struct {
 		lines int

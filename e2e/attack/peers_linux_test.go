@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
@@ -43,9 +44,7 @@ backend back
     http-reuse always
     server plants %s
 `, address, options, strings.TrimPrefix(s.BaseURL, "http://"))
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(config), 0o600))
 	process.Start(t, filepath.Dir(file), exec.CommandContext(context.Background(), program, "-db", "-f", file))
 	process.Eventually(t, "HAProxy accepts connections", func(ctx context.Context) error {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
@@ -115,10 +114,7 @@ func TestBehindHAProxy(t *testing.T) {
 // passOdd sends a request, and checks the responses of the server until the connection closes.
 func passOdd(t *testing.T, address, request string) {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", address))(t)
 	defer func() { _ = conn.Close() }()
 	_, _ = io.WriteString(conn, request) // HAProxy may have closed it already
 	if half, ok := conn.(*net.TCPConn); ok {

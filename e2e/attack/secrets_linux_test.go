@@ -18,6 +18,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -46,18 +47,10 @@ func newMachine(t *testing.T) machine {
 	}
 	root := t.TempDir()
 	m := machine{t, filepath.Join(root, "plantstore"), filepath.Join(root, "work")}
-	source, err := os.Open(plantstore.Command(t, root, nil).Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.Open(plantstore.Command(t, root, nil).Path))(t)
 	defer func() { _ = source.Close() }()
-	target, err := os.OpenFile(m.program, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(target, source); err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(os.OpenFile(m.program, os.O_CREATE|os.O_WRONLY, 0o755))(t)
+	must.Get(io.Copy(target, source))(t)
 	m.check(target.Close(), os.Chmod(root, 0o755), os.Chmod(filepath.Dir(root), 0o755), os.Mkdir(m.dir, 0o700), os.Chown(m.dir, victim, victim))
 	return m
 }
@@ -65,9 +58,7 @@ func newMachine(t *testing.T) machine {
 func (m machine) check(errs ...error) {
 	m.t.Helper()
 	for _, err := range errs {
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must.Do(m.t, err)
 	}
 }
 
@@ -271,9 +262,7 @@ func TestSecretsFromPipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, private := pemPair(t)
-	if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte(private), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "key.pem"), []byte(private), 0o600))
 	program := plantstore.Command(t, dir, nil).Path
 	for _, script := range []string{
 		`"$0" token --key <(cat key.pem)`, `cat key.pem | "$0" token --key /dev/stdin`, `"$0" token --key /dev/stdin <key.pem`,
@@ -295,9 +284,7 @@ func TestPublicKeyAsSecret(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, contents string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(contents), 0o600))
 	}
 	write("pem", public)
 	for _, env := range []string{"JWT_SECRET=" + public, "JWT_SECRET=" + strings.ReplaceAll(public, "\n", " "), "JWT_SECRET_FILE=pem"} {
@@ -323,26 +310,17 @@ func TestPublicKeyAsSecret(t *testing.T) {
 
 func sign(t *testing.T, key string) string {
 	t.Helper()
-	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "mallory"}).SignedString([]byte(key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "mallory"}).SignedString([]byte(key)))(t)
 	return token
 }
 
 // post creates a plant and returns the status.
 func post(t *testing.T, server *plantstore.Server, token string) int {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(`{"id":1,"name":"x"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(`{"id":1,"name":"x"}`)))(t)
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer func() { _ = response.Body.Close() }()
 	return response.StatusCode
 }
@@ -350,18 +328,9 @@ func post(t *testing.T, server *plantstore.Server, token string) int {
 // pemPair returns a new pair of keys.
 func pemPair(t *testing.T) (public, private string) {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+	open := must.Get(x509.MarshalPKIXPublicKey(key.Public()))(t)
+	closed := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: open})),
 		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: closed}))
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -37,14 +38,10 @@ func checkEnds(t *testing.T, args string, signal syscall.Signal) {
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", "JWT_SECRET=0123456789abcdef0123456789abcdef"}, strings.Fields(args)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() }) // if the test fails early
 	awaitRest(t, cmd)
-	if err := cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(signal))
 	awaitEnd(t, cmd)
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") {
 		t.Errorf("the command exited with %v, stderr:\n%s", cmd.ProcessState, stderr.String())
@@ -85,9 +82,7 @@ func awaitEnd(t *testing.T, cmd *exec.Cmd) {
 func silentPeer(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	return listener.Addr().String()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -24,9 +25,7 @@ func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	killer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer killer.Stop()
 	if err := cmd.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) {

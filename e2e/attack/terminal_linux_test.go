@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
 )
@@ -59,9 +60,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	master, tty := terminal.Open(t)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	_ = tty.Close()
 	text, err := io.ReadAll(master)
 	if err != nil && !errors.Is(err, syscall.EIO) { // the other side is closed
@@ -76,19 +75,13 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 func storeEscapes(t *testing.T) (dir, line string) {
 	t.Helper()
 	dir = t.TempDir()
-	encoded, err := json.Marshal(map[string]any{"id": 1, "name": escapes, "tag": escapes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(json.Marshal(map[string]any{"id": 1, "name": escapes, "tag": escapes}))(t)
 	importing := plantstore.Command(t, dir, nil, "plants", "import", "-")
 	importing.Stdin = bytes.NewReader(encoded)
 	if out, err := importing.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	exported, err := plantstore.Command(t, dir, nil, "plants", "export").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exported := must.Get(plantstore.Command(t, dir, nil, "plants", "export").Output())(t)
 	return dir, string(exported)
 }
 
@@ -123,14 +116,9 @@ func TestEscapesInMessages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := "a\x1b[2K\nplantstore: forged\u009b\u202e.jsonl"
-	name, err := json.Marshal(escapes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must.Get(json.Marshal(escapes))(t)
 	duplicate := fmt.Sprintf(`{%s:1,%[1]s:2}`, name)
-	if err := os.WriteFile(filepath.Join(dir, file), []byte(duplicate), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, file), []byte(duplicate), 0o600))
 	forged := regexp.MustCompile(`(?m)^(plantstore: )?forged`)
 	for command, args := range map[string][]string{
 		"a bad line":        {"plants", "import", file},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -31,10 +32,7 @@ func TestTokenIsNotLogged(t *testing.T) {
 	} {
 		token := sign(header)
 		for _, place := range []string{"X-Request-Id", "User-Agent", "Traceparent", "path", "in the path", "query", "method"} {
-			request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(`{}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			request := must.Get(http.NewRequestWithContext(context.Background(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(`{}`)))(t)
 			request.Header.Set("Authorization", "Bearer "+token)
 			request.Header.Set("Content-Type", "application/json")
 			switch place {
@@ -49,10 +47,7 @@ func TestTokenIsNotLogged(t *testing.T) {
 			default:
 				request.Header.Set(place, token)
 			}
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Get(http.DefaultClient.Do(request))(t)
 			_ = response.Body.Close()
 			if id := response.Header.Get("X-Request-Id"); id == token {
 				t.Errorf("%q: the token is the request id", header)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -34,13 +35,11 @@ func newSite(t *testing.T) site {
 	tools.RequireRoot(t, "run programs as other users")
 	tools.Require(t, "setpriv")
 	dir, err := os.MkdirTemp("", "plantstore-attack-") //nolint:usetesting // other users may not enter the directory of the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	m := site{dir: dir, target: filepath.Join(dir, "victim")}
-	must(t, os.Chmod(dir, 0o755))
-	must(t, os.WriteFile(m.target, []byte(precious), 0o600))
+	must.Do(t, os.Chmod(dir, 0o755))
+	must.Do(t, os.WriteFile(m.target, []byte(precious), 0o600))
 	return m
 }
 
@@ -48,23 +47,21 @@ func newSite(t *testing.T) site {
 func (m site) mkdir(t *testing.T, name string, mode fs.FileMode, owner int) string {
 	t.Helper()
 	path := filepath.Join(m.dir, name)
-	must(t, errors.Join(os.Mkdir(path, 0o700), os.Chown(path, owner, owner), os.Chmod(path, mode)))
+	must.Do(t, errors.Join(os.Mkdir(path, 0o700), os.Chown(path, owner, owner), os.Chmod(path, mode)))
 	return path
 }
 
 // link creates a symbolic link of the attacker to the victim's file.
 func (m site) link(t *testing.T, path string) {
 	t.Helper()
-	must(t, errors.Join(os.Symlink(m.target, path), os.Lchown(path, attacker, attacker)))
+	must.Do(t, errors.Join(os.Symlink(m.target, path), os.Lchown(path, attacker, attacker)))
 }
 
 // checkVictim fails the test if the file of the victim has changed.
 func (m site) checkVictim(t *testing.T) {
 	t.Helper()
-	info, err := os.Lstat(m.target)
-	must(t, err)
-	text, err := os.ReadFile(m.target)
-	must(t, err)
+	info := must.Get(os.Lstat(m.target))(t)
+	text := must.Get(os.ReadFile(m.target))(t)
 	status, _ := info.Sys().(*syscall.Stat_t)
 	if string(text) != precious || info.Mode() != 0o600 || status.Uid != 0 || status.Gid != 0 {
 		t.Errorf("root's file has mode %v, user %d and %.60q, want 0600, 0 and %q", info.Mode(), status.Uid, text, precious)
@@ -76,7 +73,7 @@ func (m site) database(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(m.mkdir(t, "data", 0o700, 0), "plants.db")
 	plants := filepath.Join(m.dir, "plants.jsonl")
-	must(t, os.WriteFile(plants, []byte(`{"id":1,"name":"fern"}`+"\n"+`{"id":2,"name":"moss"}`+"\n"), 0o600))
+	must.Do(t, os.WriteFile(plants, []byte(`{"id":1,"name":"fern"}`+"\n"+`{"id":2,"name":"moss"}`+"\n"), 0o600))
 	if out, code := run(m.command(t, "plants", "import", "--storage-url", path, plants)); code != 0 {
 		t.Fatalf("plants import: %s", out)
 	}
@@ -100,12 +97,10 @@ func (m site) commandAs(t *testing.T, user int, args ...string) *exec.Cmd {
 // as makes a command run as another user, with a copy of its program that all users may run.
 func as(t *testing.T, m site, cmd *exec.Cmd, user int) {
 	t.Helper()
-	program, err := os.ReadFile(cmd.Path)
-	must(t, err)
-	bin, err := os.CreateTemp(m.dir, "program-")
-	must(t, err)
-	_, err = bin.Write(program)
-	must(t, errors.Join(err, bin.Chmod(0o755), bin.Close()))
+	program := must.Get(os.ReadFile(cmd.Path))(t)
+	bin := must.Get(os.CreateTemp(m.dir, "program-"))(t)
+	must.Get(bin.Write(program))(t)
+	must.Do(t, errors.Join(bin.Chmod(0o755), bin.Close()))
 	id := strconv.Itoa(user)
 	setpriv := tools.Require(t, "setpriv")
 	cmd.Args = slices.Concat([]string{setpriv, "--reuid=" + id, "--regid=" + id, "--clear-groups", bin.Name()}, cmd.Args[1:])
@@ -129,17 +124,14 @@ func run(cmd *exec.Cmd) (output string, code int) {
 // link to the victim's file, until the test ends. It returns when the process is running.
 func (m site) startSwapping(t *testing.T, dir string) {
 	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
+	self := must.Get(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), self)
 	as(t, m, cmd, attacker)
 	cmd.Env = append(os.Environ(), swapEnv+"="+dir, "ATTACK_VICTIM="+m.target)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	must(t, err)
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	in := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close() // the process exits
 		_ = cmd.Wait()
@@ -152,18 +144,10 @@ func (m site) startSwapping(t *testing.T, dir string) {
 // contents returns the file names in a directory.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
 	return strings.Join(names, " ")
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,29 +11,21 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
 // importPlants imports plants while the server runs.
 func importPlants(t *testing.T, server *plantstore.Server, n int, plant func(i int) map[string]any) {
 	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "plants.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(filepath.Join(t.TempDir(), "plants.jsonl")))(t)
 	lines := bufio.NewWriter(file)
 	encoder := json.NewEncoder(lines)
 	for i := range n {
-		if err := encoder.Encode(plant(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encoder.Encode(plant(i)))
 	}
-	if err := lines.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lines.Flush())
+	must.Do(t, file.Close())
 	if out, err := plantstore.Command(t, server.Dir, []string{"MAX_BODY_BYTES=3000000"}, "plants", "import", "--quiet", file.Name()).CombinedOutput(); err != nil {
 		t.Fatalf("import: %v\n%s", err, out)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -82,20 +83,11 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 // create sends a NewPlant without a browser and returns the body of the response.
 func create(t *testing.T, server *plantstore.Server, token, body string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(body)))(t)
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(r))(t)
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return string(text)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -133,10 +134,7 @@ func (tb *tab) showOperation() {
 // sends requests with the prefix.
 func TestDocsBehindPrefix(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
-	target, err := url.Parse(server.BaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(server.BaseURL))(t)
 	proxy := httptest.NewServer(http.StripPrefix("/shop", httputil.NewSingleHostReverseProxy(target)))
 	defer proxy.Close()
 	tb := openDocs(t, proxy.URL+"/shop", desktop())

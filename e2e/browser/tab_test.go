@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -81,14 +82,10 @@ func newTab(t *testing.T, v view) *tab {
 		cancel()
 		cancelAllocator()
 	})
-	if err := chromedp.Listen(ctx, tb.hear); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Listen(ctx, tb.hear))
 	tb.do(chromedp.EmulateViewport(v.width, v.height))
 	scheme := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme}}}
-	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(ctx, emulation.SetEmulatedMedia, scheme))(t)
 	return tb
 }
 
@@ -213,12 +210,8 @@ func (tb *tab) save(name string) {
 		return
 	}
 	path := filepath.Join("screenshots", strings.NewReplacer("/", "-", " ", "-").Replace(name)+".png")
-	if err := os.MkdirAll("screenshots", 0o750); err != nil {
-		tb.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, picture, 0o600); err != nil {
-		tb.t.Fatal(err)
-	}
+	must.Do(tb.t, os.MkdirAll("screenshots", 0o750))
+	must.Do(tb.t, os.WriteFile(path, picture, 0o600))
 }
 
 // look takes a picture, and checks that nothing is wider than the window, and that the page is

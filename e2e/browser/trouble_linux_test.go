@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -57,13 +58,8 @@ func TestBrowseTrouble(t *testing.T) {
 	importPlants(t, server, 120, samplePlant)
 	server.Stop()
 	path := filepath.Join(server.Dir, "data", "plants.db")
-	contents, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, bytes.ReplaceAll(contents, []byte(`"Aloe 90"`), []byte(`"Aloe 9x"`)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	contents := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.WriteFile(path, bytes.ReplaceAll(contents, []byte(`"Aloe 90"`), []byte(`"Aloe 9x"`)), 0o600))
 	tb := newTab(t, desktop())
 	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
 	tb.first("1")
@@ -80,18 +76,11 @@ func TestBrowseTrouble(t *testing.T) {
 	tb.press("All plants")
 	tb.first("1")
 
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(path))(t)
 	defer func() { _ = file.Close() }()
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX))
 	tb.await("database data/plants.db is locked by another process")
 	tb.look("browse locked")
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_UN); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Flock(int(file.Fd()), syscall.LOCK_UN))
 	tb.awaitTrue(`document.getElementById('problem').hidden`)
 }

@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -66,9 +67,7 @@ func newJob(t *testing.T, inputs map[string]string) *job {
 func (j *job) run() error {
 	j.t.Helper()
 	var a action
-	if err := yaml.Unmarshal(tools.ProjectFile(j.t, actionDir+"/action.yml"), &a); err != nil {
-		j.t.Fatal(err)
-	}
+	must.Do(j.t, yaml.Unmarshal(tools.ProjectFile(j.t, actionDir+"/action.yml"), &a))
 	for name, input := range a.Inputs {
 		if _, given := j.values["inputs."+name]; !given {
 			j.values["inputs."+name] = input.Default
@@ -124,19 +123,14 @@ func (j *job) read(step, path string) {
 // tally returns the numbers of cases and of failures in the report.
 func (j *job) tally() (cases, failures int) {
 	j.t.Helper()
-	text, err := os.ReadFile(filepath.Join(j.dir, "conformance.xml"))
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(j.dir, "conformance.xml")))(j.t)
 	var report struct {
 		Suites []struct {
 			Tests    int `xml:"tests,attr"`
 			Failures int `xml:"failures,attr"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal(text, &report); err != nil {
-		j.t.Fatal(err)
-	}
+	must.Do(j.t, xml.Unmarshal(text, &report))
 	for _, suite := range report.Suites {
 		cases, failures = cases+suite.Tests, failures+suite.Failures
 	}
@@ -148,9 +142,7 @@ func (j *job) tally() (cases, failures int) {
 func TestActionStartsServer(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, nil)
-	if err := j.run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.run())
 	if cases, failures := j.tally(); cases < 1000 || failures > 0 {
 		t.Errorf("%d cases, %d failures", cases, failures)
 	}

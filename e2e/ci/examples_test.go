@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -42,9 +43,7 @@ func runIn(t *testing.T, dir string, env []string, name string, args ...string) 
 func TestGitHubExamples(t *testing.T) {
 	t.Parallel()
 	var a action
-	if err := yaml.Unmarshal(tools.ProjectFile(t, actionDir+"/action.yml"), &a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(tools.ProjectFile(t, actionDir+"/action.yml"), &a))
 	checked := 0
 	for _, block := range blocks(t) {
 		var workflow struct {
@@ -55,9 +54,7 @@ func TestGitHubExamples(t *testing.T) {
 				} `yaml:"steps"`
 			} `yaml:"jobs"`
 		}
-		if err := yaml.Unmarshal([]byte(block), &workflow); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal([]byte(block), &workflow))
 		if len(workflow.Jobs) == 0 {
 			continue
 		}
@@ -75,9 +72,7 @@ func TestGitHubExamples(t *testing.T) {
 			}
 		}
 		path := filepath.Join(t.TempDir(), "workflow.yml")
-		if err := os.WriteFile(path, []byte("on: push\n"+block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("on: push\n"+block), 0o600))
 		if err := runIn(t, tools.Project(t), nil, "go", "run", actionlint, path); err != nil {
 			t.Error(err)
 		}
@@ -102,17 +97,13 @@ func TestGitLabScript(t *testing.T) {
 				Script []string `yaml:"script"`
 			} `yaml:"conformance"`
 		}
-		if err := yaml.Unmarshal([]byte(block), &ci); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal([]byte(block), &ci))
 		script += strings.Join(ci.Conformance.Script, "\n")
 	}
 	server := plantstore.Start(t, plantstore.Options{})
 	j := newJob(t, nil)
 	env := []string{"PLANTSTORE_REPOSITORY=file://" + project, "PLANTS_URL=" + server.BaseURL, "TOKEN=" + server.Token()}
-	if err := runIn(t, j.dir, env, tools.Require(t, "bash"), "-e", "-c", script); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, runIn(t, j.dir, env, tools.Require(t, "bash"), "-e", "-c", script))
 	if cases, failures := j.tally(); cases < 1000 || failures > 0 {
 		t.Errorf("%d cases, %d failures", cases, failures)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"plantstore/e2e/internal/must"
 )
 
 const brunoDirectory = "../../docs/bruno"
@@ -22,16 +24,11 @@ type brunoReport []struct {
 func (w *fixture) runBruno(token string) brunoReport {
 	w.t.Helper()
 	directory := filepath.Join(w.dir, "bruno")
-	if err := errors.Join(os.RemoveAll(directory), os.CopyFS(directory, os.DirFS(brunoDirectory))); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, errors.Join(os.RemoveAll(directory), os.CopyFS(directory, os.DirFS(brunoDirectory))))
 	// The report, not the exit code, shows whether all passed.
 	w.run("sh", "-c", `cd bruno && node ../node_modules/@usebruno/cli/bin/bru.js run -r --env local \
 		--env-var "baseUrl=$BASE_URL" --env-var "token=$1" --reporter-json ../report.json >&2 || true`, "sh", token)
-	text, err := os.ReadFile(filepath.Join(w.dir, "report.json"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(w.dir, "report.json")))(w.t)
 	var report brunoReport
 	if err := json.Unmarshal(text, &report); err != nil || len(report) != 1 {
 		w.t.Fatalf("%v in %.300s", err, text)
@@ -42,10 +39,7 @@ func (w *fixture) runBruno(token string) brunoReport {
 func TestBruno(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	requests, err := filepath.Glob(brunoDirectory + "/*/*.bru")
-	if err != nil {
-		t.Fatal(err)
-	}
+	requests := must.Get(filepath.Glob(brunoDirectory + "/*/*.bru"))(t)
 	ran, failed := 0, 0
 	for _, result := range w.runBruno(w.token)[0].Results {
 		ran++

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -165,9 +166,7 @@ func runDocumented(t *testing.T, serve []string, files map[string]string, comman
 	place := strings.NewReplacer(documented, strings.TrimPrefix(server.BaseURL, "http://"),
 		documentedAdmin, strings.TrimPrefix(server.AdminURL, "http://"))
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(server.Dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(server.Dir, name), []byte(text), 0o600))
 	}
 	script := "set -e -o pipefail\n"
 	for _, command := range commands {
@@ -199,15 +198,11 @@ func runDocumented(t *testing.T, serve []string, files map[string]string, comman
 func copyClone(t *testing.T, dir string, place *strings.Replacer) {
 	t.Helper()
 	for _, name := range []string{"docs/postman", "docs/bruno"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(tools.Project(t), name))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(tools.Project(t), name))))
 	}
 	for _, name := range []string{"docs/postman/plantstore.postman_environment.json", "docs/bruno/environments/local.bru"} {
 		text := place.Replace(string(tools.ProjectFile(t, name)))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 }
 
@@ -229,11 +224,7 @@ for package in "${@:2}"; do
 	done
 done
 `
-	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(npm), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/usr/bin/python3", filepath.Join(dir, "python3")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "npm"), []byte(npm), 0o700))
+	must.Do(t, os.Symlink("/usr/bin/python3", filepath.Join(dir, "python3")))
 	return dir
 }

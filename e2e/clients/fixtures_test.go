@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -35,26 +36,19 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	t.Helper()
 	server := plantstore.Start(t, plantstore.Options{Args: args})
 	w := &fixture{t: t, dir: t.TempDir(), server: server, token: server.Token()}
-	if err := os.Symlink(filepath.Join(tools.Project(t), "e2e", "node", "node_modules"), filepath.Join(w.dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(tools.Project(t), "e2e", "node", "node_modules"), filepath.Join(w.dir, "node_modules")))
 	return w
 }
 
 func (w *fixture) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
 }
 
 // run runs a program in the directory and returns its stdout.
 func (w *fixture) run(name string, args ...string) string {
 	w.t.Helper()
-	out, err := w.try(name, args...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	out := must.Get(w.try(name, args...))(w.t)
 	return out
 }
 

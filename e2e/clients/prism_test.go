@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -34,13 +35,8 @@ func startPrism(t *testing.T, command string) *prism {
 	t.Helper()
 	args := slices.Concat(strings.Fields(command)[1:], []string{"--host", "127.0.0.1", "--port", "0"})
 	cmd := exec.CommandContext(t.Context(), tools.Require(t, "prism"), args...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	p := new(prism)
 	ready := make(chan string, 1)
 	followed := make(chan struct{})
@@ -86,10 +82,7 @@ func (p *prism) text() string {
 // the violations that prism has reported in the header.
 func (w *fixture) post(base, plant string) (response, violations string) {
 	w.t.Helper()
-	r, err := plantstore.Post(w.t.Context(), plantstore.NewClient(w.t), base, w.token, plant)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := must.Get(plantstore.Post(w.t.Context(), plantstore.NewClient(w.t), base, w.token, plant))(w.t)
 	return fmt.Sprint(r.Status, " ", r.Body), r.Header.Get("Sl-Violations")
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -162,7 +163,7 @@ func runIn(t testing.TB, dir string, args ...string) (code int, stderr string) {
 	var text strings.Builder
 	cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, args...)
 	cmd.Stderr = &text
-	must(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer watchdog.Stop()
 	_ = cmd.Wait() // the exit code is returned

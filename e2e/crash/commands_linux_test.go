@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/volume"
 )
 
@@ -17,7 +18,7 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	v := volume.New(t, 16<<20, volume.Ext4()...)
 	elsewhere := t.TempDir()
 	plants := filepath.Join(elsewhere, "plants.jsonl")
-	must(t, os.WriteFile(plants, []byte(manyPlants(20_000)), 0o600))
+	must.Do(t, os.WriteFile(plants, []byte(manyPlants(20_000)), 0o600))
 	wantCommand(t, v.Dir, 0, "", "plants", "import", "--quiet", plants)
 	wantCommand(t, v.Dir, 0, "", "backup", "--quiet", filepath.Join(elsewhere, "copy.db"))
 	wantCommand(t, v.Dir, 0, "", "plants", "export", "--quiet", "old.jsonl")
@@ -49,7 +50,7 @@ func TestCommandsWithoutSpace(t *testing.T) {
 func contents(t *testing.T, dir string) string {
 	t.Helper()
 	var names []string
-	must(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		names = append(names, path)
 		return err
 	}))

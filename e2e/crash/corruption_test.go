@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -21,21 +22,19 @@ import (
 func newDatabase(t testing.TB) (dir string, file []byte) {
 	t.Helper()
 	dir = t.TempDir()
-	store, err := bbolt.OpenFile(filepath.Join(dir, databaseFile), storage.Options{})
-	must(t, err)
+	store := must.Get(bbolt.OpenFile(filepath.Join(dir, databaseFile), storage.Options{}))(t)
 	plants := catalogue()
 	for _, id := range slices.Sorted(maps.Keys(plants)) { // the file is the same in each run
-		must(t, store.Create(t.Context(), id, plants[id]))
+		must.Do(t, store.Create(t.Context(), id, plants[id]))
 	}
-	must(t, store.Close())
+	must.Do(t, store.Close())
 	return dir, readDatabase(t, dir)
 }
 
 // readDatabase returns the file of the database in the directory of a server.
 func readDatabase(t testing.TB, dir string) []byte {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join(dir, databaseFile))
-	must(t, err)
+	file := must.Get(os.ReadFile(filepath.Join(dir, databaseFile)))(t)
 	return file
 }
 
@@ -43,8 +42,8 @@ func readDatabase(t testing.TB, dir string) []byte {
 func writeDatabase(t testing.TB, dir string, file []byte) {
 	t.Helper()
 	path := filepath.Join(dir, databaseFile)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, file, 0o600))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, file, 0o600))
 }
 
 // flip inverts one bit of a byte in one of the spans, and returns its offset and a function that

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -36,7 +37,7 @@ func TestCorruptPages(t *testing.T) {
 			for id := range catalogue() {
 				var err error
 				a, err = s.server.TryPost(s.token, fmt.Sprintf(`{"id":%d,"name":"other"}`, id))
-				must(t, err)
+				must.Do(t, err)
 				if a.Code != http.StatusConflict {
 					break
 				}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/volume"
 )
 
@@ -22,15 +23,15 @@ func TestFullFileSystem(t *testing.T) {
 	v := volume.New(t, 16<<20, volume.Ext4()...)
 	s := newSite(t, v.Dir)
 	reserve, ballast := filepath.Join(v.Dir, "reserve"), filepath.Join(v.Dir, "ballast")
-	must(t, os.WriteFile(reserve, make([]byte, 6<<20), 0o600))
+	must.Do(t, os.WriteFile(reserve, make([]byte, 6<<20), 0o600))
 
 	refused := s.fill()
-	must(t, os.Remove(reserve))
+	must.Do(t, os.Remove(reserve))
 	s.takeAll(refused)
 
 	fillWith(t, ballast)
 	refused = s.fill()
-	must(t, os.Remove(ballast))
+	must.Do(t, os.Remove(ballast))
 	s.takeAll(refused)
 
 	s.check()
@@ -93,15 +94,14 @@ func (s *site) takeAll(refused []string) {
 // fillWith creates a file that takes all available space.
 func fillWith(t testing.TB, path string) {
 	t.Helper()
-	file, err := os.Create(path)
-	must(t, err)
+	file := must.Get(os.Create(path))(t)
 	defer func() { _ = file.Close() }()
 	for size := 64 << 10; size >= 512; size /= 2 { // down to the last byte
 		if _, err := io.Copy(file, endless(size)); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("a file that should fill the disk: %v", err)
 		}
 	}
-	must(t, file.Sync())
+	must.Do(t, file.Sync())
 }
 
 // endless reads zeros, n at a time.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -18,7 +19,7 @@ func TestKilledCommands(t *testing.T) {
 	_, file := newDatabase(t)
 	inputs := t.TempDir()
 	backup, more := filepath.Join(inputs, databaseFile), filepath.Join(inputs, "more.jsonl")
-	must(t, os.WriteFile(more, []byte(`{"id":9223372036854775807,"name":"new"}`+"\n"), 0o600))
+	must.Do(t, os.WriteFile(more, []byte(`{"id":9223372036854775807,"name":"new"}`+"\n"), 0o600))
 	plantstore.Run(t, inputs, "plants", "import", "--quiet", more)
 	for name, tt := range map[string]struct {
 		args   []string
@@ -45,7 +46,7 @@ func TestKilledCommands(t *testing.T) {
 					server = plantstore.Start(t, plantstore.Options{Dir: dir})
 				}
 				cmd := plantstore.Command(t, dir, nil, tt.args...)
-				must(t, cmd.Start())
+				must.Do(t, cmd.Start())
 				time.Sleep(time.Duration(random.IntN(60_000)) * time.Microsecond) // the moment must be random
 				_ = cmd.Process.Kill()
 				if cmd.Wait() == nil {
@@ -58,8 +59,7 @@ func TestKilledCommands(t *testing.T) {
 				wantCommand(t, dir, 0, "", "check")
 				plantstore.Start(t, plantstore.Options{Dir: dir}).Stop()
 				// Before a restore has replaced the database, the kept one is another name of it.
-				kept, err := filepath.Glob(path + ".replaced-*Z")
-				must(t, err)
+				kept := must.Get(filepath.Glob(path + ".replaced-*Z"))(t)
 				stays := append(kept, path)[0]
 				if same(t, stays, path) {
 					stays = path
@@ -84,10 +84,8 @@ func TestKilledCommands(t *testing.T) {
 // same reports whether two paths are names of one file.
 func same(t *testing.T, a, b string) bool {
 	t.Helper()
-	first, err := os.Stat(a)
-	must(t, err)
-	second, err := os.Stat(b)
-	must(t, err)
+	first := must.Get(os.Stat(a))(t)
+	second := must.Get(os.Stat(b))(t)
 	return os.SameFile(first, second)
 }
 
@@ -110,8 +108,7 @@ func checkOutput(t *testing.T, dir string) {
 // missingFrom returns how many of the plants in the file all are not in a database.
 func missingFrom(t *testing.T, dir, path string) (n int) {
 	t.Helper()
-	all, err := os.ReadFile(filepath.Join(dir, "all"))
-	must(t, err)
+	all := must.Get(os.ReadFile(filepath.Join(dir, "all")))(t)
 	there := plantstore.Run(t, dir, "plants", "export", "--format", "jsonl", "--storage-url", path, "-")
 	for line := range strings.Lines(string(all)) {
 		if !strings.Contains(there, line) {

@@ -47,11 +47,3 @@ func newRandom(t testing.TB) *rand.Rand {
 	}
 	return rand.New(rand.NewPCG(seed, 0))
 }
-
-// must ends the test if err is not nil.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

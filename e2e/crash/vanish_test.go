@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"plantstore/e2e/internal/must"
 )
 
 // TestVanishing removes the database while a server runs: the server must exit with a line that
@@ -36,7 +38,7 @@ func testVanishing(t *testing.T, s *site, harm func(path string) error, want ...
 	if len(s.acknowledged) != 20 {
 		t.Fatalf("only %d plants were stored", len(s.acknowledged))
 	}
-	must(t, harm(filepath.Join(s.server.Dir, databaseFile)))
+	must.Do(t, harm(filepath.Join(s.server.Dir, databaseFile)))
 	if s.random.IntN(2) > 0 {
 		s.create(s.body(2, 0)) // it may be acknowledged: the server checks its files once a second
 	}

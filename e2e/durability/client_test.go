@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -131,11 +132,9 @@ func (s *site) start() error {
 // newToken returns a token for the server, without touching the file system.
 func (s *site) newToken() string {
 	s.t.Helper()
-	secret, err := s.fs.ReadFile(secretFile)
-	must(s.t, err)
+	secret := must.Get(s.fs.ReadFile(secretFile))(s.t)
 	env := []string{"JWT_SECRET=" + strings.TrimSpace(string(secret))}
-	token, err := plantstore.Command(s.t, s.t.TempDir(), env, "token", "--ttl", "0").Output()
-	must(s.t, err)
+	token := must.Get(plantstore.Command(s.t, s.t.TempDir(), env, "token", "--ttl", "0").Output())(s.t)
 	return strings.TrimSpace(string(token))
 }
 

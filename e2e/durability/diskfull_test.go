@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -129,7 +130,7 @@ func TestFullDiskDuringBackup(t *testing.T) {
 	t.Parallel()
 	for _, free := range []int{0, 1, 2, 3, 5, 8, 16} { // writes to the database that still succeed
 		s := newSite(t, "", seed(t))
-		must(t, s.start())
+		must.Do(t, s.start())
 		s.load(1, 20)
 		writes := 0
 		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -160,7 +161,7 @@ func TestFullDiskAtClose(t *testing.T) {
 	t.Parallel()
 	for failing := range 6 {
 		s := newSite(t, "", seed(t))
-		must(t, s.start())
+		must.Do(t, s.start())
 		s.load(1, 5)
 		left := failing
 		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -174,7 +175,7 @@ func TestFullDiskAtClose(t *testing.T) {
 			t.Errorf("no space for %d writes: exit code %d", failing-left, code)
 		}
 		s.fs.SetFault(nil)
-		must(t, s.start())
+		must.Do(t, s.start())
 		s.repeat(stored)
 		s.server.Stop()
 		for _, contradiction := range s.ledger.contradictions {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -76,10 +77,10 @@ func failEach(t *testing.T, f fault) {
 func (f fault) count(t *testing.T) (n int) {
 	t.Helper()
 	s := newSite(t, f.binary, seed(t))
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.load(1, f.creates)
 	s.server.Kill()
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.server.Stop()
 	for _, op := range s.fs.Log() {
 		if f.hits(op) {

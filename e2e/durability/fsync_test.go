@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -90,7 +91,7 @@ func failsAfterMeta() func(op faultfs.Op) bool {
 
 func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op) bool, wants func(a reply) bool) {
 	t.Helper()
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.load(1, 5)
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
 		if fails(op) {
@@ -108,7 +109,7 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op) bool, wants
 		t.Errorf("exit code %d, want 1", code)
 	}
 	s.fs.SetFault(nil)
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.repeat(stored)
 	s.repeat(absent)
 	s.server.Stop()
@@ -123,7 +124,7 @@ func TestSIGTERMOnBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for healthy := range plantstore.Torture(10, 100) {
 		s := newSite(t, "", seed(t))
-		must(t, s.start())
+		must.Do(t, s.start())
 		s.load(1, healthy)
 		broken := false
 		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -159,7 +160,7 @@ func timeOut(t *testing.T, binary string) []string {
 	t.Helper()
 	s := newSite(t, binary, seed(t))
 	s.env = []string{"REQUEST_TIMEOUT=500ms"}
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
 		if op.IsSync() {
 			time.Sleep(200 * time.Millisecond) // it simulates the disk
@@ -186,7 +187,7 @@ func timeOut(t *testing.T, binary string) []string {
 	s.fs.SetFault(nil)
 	s.server.Stop() // after the commits under way
 	s.env = nil
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.repeat(unknown)
 	s.repeat(absent)
 	s.server.Stop()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -20,18 +21,16 @@ type mutation struct {
 func (m mutation) overlay(t *testing.T) string {
 	t.Helper()
 	source := filepath.Join(tools.Project(t), m.file)
-	text, err := os.ReadFile(source)
-	must(t, err)
+	text := must.Get(os.ReadFile(source))(t)
 	if n := strings.Count(string(text), m.old); n != 1 {
 		t.Fatalf("%s has %q %d times, want once: this test must follow it", m.file, m.old, n)
 	}
 	dir := t.TempDir()
 	mutant := filepath.Join(dir, "mutant.go")
-	must(t, os.WriteFile(mutant, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600))
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {source: mutant}})
-	must(t, err)
+	must.Do(t, os.WriteFile(mutant, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600))
+	overlay := must.Get(json.Marshal(map[string]map[string]string{"Replace": {source: mutant}}))(t)
 	path := filepath.Join(dir, "overlay.json")
-	must(t, os.WriteFile(path, overlay, 0o600))
+	must.Do(t, os.WriteFile(path, overlay, 0o600))
 	return path
 }
 
@@ -39,7 +38,7 @@ func (m mutation) overlay(t *testing.T) string {
 func (m mutation) build(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "plantstore")
-	must(t, plantstore.Build(binary, "-overlay", m.overlay(t)))
+	must.Do(t, plantstore.Build(binary, "-overlay", m.overlay(t)))
 	return binary
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -41,7 +42,7 @@ func TestPowerLoss(t *testing.T) {
 func recordLife(t testing.TB, binary string, seed uint64) *trial {
 	t.Helper()
 	s := newSite(t, binary, seed)
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.fs.SetFault(s.noteNewBlock)
 	ready := s.fs.Len()
 	s.load(8, 80)
@@ -49,11 +50,11 @@ func recordLife(t testing.TB, binary string, seed uint64) *trial {
 	s.load(8, 40)
 	backup()
 	s.server.Kill()
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.load(8, 50)
 	s.load(1, 10)
 	s.server.Stop()
-	must(t, s.start())
+	must.Do(t, s.start())
 	s.load(3, 10)
 	s.server.Stop()
 	tr := newTrial(t, s, seed, ready)
@@ -78,15 +79,14 @@ func (s *site) backup() (wait func()) {
 	cmd := plantstore.Command(s.t, s.t.TempDir(), []string{"STORAGE_URL=" + s.url()}, "backup", file)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	must(s.t, cmd.Start())
+	must.Do(s.t, cmd.Start())
 	return func() {
 		s.t.Helper()
 		if err := cmd.Wait(); err != nil {
 			s.t.Errorf("backup: %v\n%s", err, &out)
 			return
 		}
-		plants, err := reading(file)
-		must(s.t, err)
+		plants := must.Get(reading(file))(s.t)
 		for _, wrong := range s.ledger.check(before, plants) {
 			s.ledger.object("the backup: %s", wrong)
 		}
@@ -97,7 +97,7 @@ func (s *site) backup() (wait func()) {
 func runImage(t *testing.T, tr *trial, c *cut) {
 	t.Helper()
 	dir := t.TempDir()
-	must(t, c.image.Write(dir))
+	must.Do(t, c.image.Write(dir))
 	server, err := plantstore.Try(t, plantstore.Options{Dir: dir})
 	if err != nil {
 		t.Errorf("seed %d, %v: %v", tr.seed, c, err)
@@ -118,12 +118,4 @@ func runImage(t *testing.T, tr *trial, c *cut) {
 		t.Errorf("seed %d, %v: a new plant: %v", tr.seed, c, a)
 	}
 	server.Stop()
-}
-
-// must fails the test on an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/must"
 )
 
 const (
@@ -37,10 +38,7 @@ type trial struct {
 // newTrial returns a trial of the log of a site.
 func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
 	t.Helper()
-	secret, err := s.fs.ReadFile(secretFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must.Get(s.fs.ReadFile(secretFile))(t)
 	return &trial{seed: seed, log: s.fs.Log(), ledger: s.ledger, secret: secret, ready: ready}
 }
 

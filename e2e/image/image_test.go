@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -93,18 +94,12 @@ func goEnv(t *testing.T, name string) string {
 func goBase(t *testing.T, goroot string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "rootfs", "tmp"), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "rootfs", "tmp"), 0o750))
 	for _, name := range []string{"bin", "lib", "lib64"} {
-		if err := os.Symlink("usr/"+name, filepath.Join(dir, "rootfs", name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("usr/"+name, filepath.Join(dir, "rootfs", name)))
 	}
 	dockerfile := "FROM scratch\nCOPY rootfs /\nENV PATH=" + goroot + "/bin:/usr/bin GOPATH=/go GOCACHE=/go/cache\n"
-	if err := os.WriteFile(filepath.Join(dir, "Dockerfile"), []byte(dockerfile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "Dockerfile"), []byte(dockerfile), 0o600))
 	return dir
 }
 
@@ -128,9 +123,7 @@ func checkConfig(t *testing.T, s *storage) {
 		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
 	}
 	var got config
-	if err := json.Unmarshal([]byte(s.do(t, "image", "inspect", "--format={{json .Config}}", image)), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(s.do(t, "image", "inspect", "--format={{json .Config}}", image)), &got))
 	// A builder may add a PATH.
 	got.Env = slices.DeleteFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -152,9 +145,7 @@ func checkFiles(t *testing.T, s *storage) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got[file.Name] = fmt.Sprintf("%v %d:%d", file.FileInfo().Mode(), file.Uid, file.Gid)
 	}
 	want := map[string]string{
@@ -175,15 +166,9 @@ func checkSize(t *testing.T, s *storage) {
 	dir := t.TempDir()
 	s.do(t, "push", "--compress", image, "dir:"+dir)
 	size := int64(0)
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(dir))(t)
 	for _, file := range files {
-		info, err := file.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(file.Info())(t)
 		size += info.Size()
 	}
 	t.Logf("a pull downloads %d bytes", size)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -119,10 +120,7 @@ func wantTaken(t *testing.T, addr, token string) {
 // freeAddr returns a loopback address without a listener.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	return listener.Addr().String()
 }
@@ -130,9 +128,6 @@ func freeAddr(t *testing.T) string {
 // create sends a NewPlant, always the same.
 func create(t *testing.T, addr, token string) plantstore.Reply {
 	t.Helper()
-	r, err := plantstore.Post(t.Context(), plantstore.NewClient(t), "http://"+addr, token, `{"id":1,"name":"Monstera"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(plantstore.Post(t.Context(), plantstore.NewClient(t), "http://"+addr, token, `{"id":1,"name":"Monstera"}`))(t)
 	return r
 }

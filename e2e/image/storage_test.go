@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -46,18 +47,13 @@ func (s *storage) build(t *testing.T, name, dir string, args ...string) {
 	t.Helper()
 	command := slices.Concat([]string{s.buildah}, s.places(),
 		[]string{"build", "--isolation=chroot", "--format=docker", "--network=host", "--tag=" + name}, args, []string{dir})
-	if _, err := s.run(t.Context(), command); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.run(t.Context(), command))(t)
 }
 
 // do returns the standard output of a podman command, which must succeed.
 func (s *storage) do(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := s.podmanRun(t.Context(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.podmanRun(t.Context(), args...))(t)
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -20,17 +21,13 @@ func (s *storage) engine(t *testing.T) string {
 	t.Helper()
 	socket, config := filepath.Join(s.dir, "engine"), filepath.Join(s.dir, "containers.conf")
 	const limits = "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\nlog_driver = \"k8s-file\"\n"
-	if err := os.WriteFile(config, []byte(limits), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, []byte(limits), 0o600))
 	command := s.podmanCommand("system", "service", "--time=0", "unix://"+socket)
 	service := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	service.Env = append(os.Environ(), "CONTAINERS_CONF="+config)
 	var log bytes.Buffer
 	service.Stdout, service.Stderr = &log, &log
-	if err := service.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, service.Start())
 	t.Cleanup(func() {
 		_ = service.Process.Kill()
 		_ = service.Wait() // it was killed
@@ -49,17 +46,12 @@ func (s *storage) engine(t *testing.T) string {
 // checkTestcontainers runs the program in docs/ci.md. Ryuk, which Testcontainers would download,
 // is off: the program removes its container itself.
 func checkTestcontainers(t *testing.T, s *storage) {
-	program, err := os.ReadFile(filepath.Join("testdata", "testcontainers.go.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.ReadFile(filepath.Join("testdata", "testcontainers.go.txt")))(t)
 	if !bytes.Contains(tools.ProjectFile(t, "docs/ci.md"), []byte("```go\n"+string(program)+"```\n")) {
 		t.Error("docs/ci.md does not show the program")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "plants_test.go"), program, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "plants_test.go"), program, 0o600))
 	env := append(os.Environ(), "DOCKER_HOST="+s.engine(t), "TESTCONTAINERS_RYUK_DISABLED=true", "PLANTSTORE_IMAGE="+image)
 	for _, args := range [][]string{
 		{"mod", "init", "plants"},

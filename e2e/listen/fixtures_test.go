@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -75,10 +76,7 @@ func newClient(t *testing.T, config *tls.Config, network, address string) *clien
 // get returns the body of a response.
 func (c *client) get(t *testing.T, url string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody))(t)
 	_, body := c.do(t, request)
 	return body
 }
@@ -87,10 +85,7 @@ func (c *client) get(t *testing.T, url string) string {
 // and its body.
 func (c *client) create(t *testing.T, server *plantstore.Server, base, plant string) (version string, status int, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/plants", strings.NewReader(plant))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/plants", strings.NewReader(plant)))(t)
 	request.Header.Set("Authorization", "Bearer "+server.Token())
 	request.Header.Set("Content-Type", "application/json")
 	response, body := c.do(t, request)
@@ -100,14 +95,8 @@ func (c *client) create(t *testing.T, server *plantstore.Server, base, plant str
 // do returns the response to a request, and its body, which has been read.
 func (c *client) do(t *testing.T, request *http.Request) (response *http.Response, body string) {
 	t.Helper()
-	response, err := c.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response = must.Get(c.Do(request))(t)
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response, string(text)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/certtest"
 )
@@ -83,10 +84,7 @@ type manager struct {
 func newManager(t *testing.T) (m *manager, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "notify")
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	return &manager{conn, t}, path
 }
@@ -94,9 +92,7 @@ func newManager(t *testing.T) (m *manager, path string) {
 // want waits for a message.
 func (m *manager) want(message string) {
 	m.t.Helper()
-	if err := m.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, m.SetReadDeadline(time.Now().Add(patience)))
 	buffer := make([]byte, 100)
 	n, err := m.Read(buffer)
 	if got := string(buffer[:n]); err != nil || got != message {

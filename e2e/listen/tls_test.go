@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
@@ -91,10 +92,7 @@ func TestCurl(t *testing.T) {
 // serial returns the serial number of the certificate that a server presents.
 func serial(t *testing.T, address string, config *tls.Config) string {
 	t.Helper()
-	conn, err := (&tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: patience}}).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get((&tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: patience}}).DialContext(t.Context(), "tcp", address))(t)
 	defer func() { _ = conn.Close() }()
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String()
 }
@@ -107,9 +105,7 @@ func TestCertificateIsReplaced(t *testing.T) {
 	authority, dir := certtest.New(t), t.TempDir()
 	generation := func(name string) (key string) {
 		t.Helper()
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 		_, key = authority.Issue(filepath.Join(dir, name), time.Now().Add(time.Hour))
 		relink(t, name, filepath.Join(dir, "current"))
 		return key
@@ -125,9 +121,7 @@ func TestCertificateIsReplaced(t *testing.T) {
 	await(t, "the second certificate is shown", func() bool { return serial(t, address, authority.Client()) != first })
 	second := serial(t, address, authority.Client())
 
-	if err := os.WriteFile(generation("broken"), []byte("no key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(generation("broken"), []byte("no key"), 0o600))
 	server.HangUp()
 	await(t, "the log names the broken key", func() bool {
 		return strings.Contains(server.Log(), "reload failed") && strings.Contains(server.Log(), "failed to find any PEM data in key input")
@@ -140,12 +134,8 @@ func TestCertificateIsReplaced(t *testing.T) {
 // relink replaces a symbolic link atomically.
 func relink(t *testing.T, target, link string) {
 	t.Helper()
-	if err := os.Symlink(target, link+".new"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(link+".new", link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(target, link+".new"))
+	must.Do(t, os.Rename(link+".new", link))
 }
 
 // TestWrongOptions checks that invalid options for TLS are reported before any file is created.

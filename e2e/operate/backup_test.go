@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -43,9 +44,7 @@ func listIDs(t *testing.T, dir, database string) map[int64]bool {
 	lines := bufio.NewScanner(strings.NewReader(plantstore.Run(t, dir, "plants", "list", "--storage-url", filepath.Join(dir, database))))
 	for lines.Scan() {
 		var plant struct{ ID int64 }
-		if err := json.Unmarshal(lines.Bytes(), &plant); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &plant))
 		ids[plant.ID] = true
 	}
 	return ids

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 )
@@ -29,10 +30,7 @@ func TestMillionPlants(t *testing.T) {
 	}
 	plantstore.Run(t, dir, "plants", "export", "out.jsonl")
 	server.Stop()
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if got, err := os.ReadFile(filepath.Join(dir, "out.jsonl")); err != nil || string(got) != string(want) {
 		t.Errorf("the export has %d bytes, want the %d that were imported, %v", len(got), len(want), err)
 	}
@@ -43,21 +41,13 @@ func TestMillionPlants(t *testing.T) {
 // system reports for an exited child includes the memory of the test process that started it.
 func importPlants(t *testing.T, dir, file string) {
 	t.Helper()
-	plants, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plants := must.Get(os.Open(file))(t)
 	defer func() { _ = plants.Close() }()
 	cmd := plantstore.Command(t, dir, nil, "plants", "import", "-")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(cmd.StdinPipe())(t)
+	must.Do(t, cmd.Start())
 	if _, err := io.Copy(stdin, plants); err != nil {
 		t.Errorf("send the plants: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -38,21 +39,15 @@ func makeKey(t *testing.T, dir, name string, args []string) string {
 		}
 		return string(out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".pem"), []byte(openssl(args...)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, name+".pem"), []byte(openssl(args...)), 0o600))
 	return openssl("pkey", "-in", name+".pem", "-pubout")
 }
 
 // replace replaces a file atomically, as an operator should.
 func replace(t *testing.T, path, contents string) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(contents), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path+".new", []byte(contents), 0o600))
+	must.Do(t, os.Rename(path+".new", path))
 }
 
 // use changes the token of the clients and returns when all use it.
@@ -68,10 +63,7 @@ func (l *load) use(t *testing.T, token string) {
 // accepted reports whether a token is accepted.
 func (l *load) accepted(t *testing.T, token string) bool {
 	t.Helper()
-	r, err := createPlant(t.Context(), l.client, l.url, token, l.next.Add(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(createPlant(t.Context(), l.client, l.url, token, l.next.Add(1)))(t)
 	return r.Status == http.StatusOK
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
 )
@@ -39,9 +40,7 @@ func TestLinkOnTerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("a secret of more than 32 bytes, as needed"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("a secret of more than 32 bytes, as needed"), 0o600))
 			server := plantstore.Command(t, dir, append([]string{"ADDR=127.0.0.1:0"}, test.env...), "serve")
 			line := terminal.Start(t, server).Await(t, "try it")
 			line = link.ReplaceAllString(line, "#token=TOKEN")
@@ -73,9 +72,7 @@ func TestLinkOfCommands(t *testing.T) {
 func TestLinkOfSecretInMemory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "data"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "data"), nil, 0o600))
 	session := terminal.Start(t, plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, "serve", "--ephemeral"))
 	_, address, _ := strings.Cut(session.Await(t, "try it"), "try it       ")
 	base, token, _ := strings.Cut(strings.Fields(address)[0], "/docs#token=")
@@ -98,13 +95,8 @@ func TestNoLinkInLog(t *testing.T) {
 		t.Errorf("on a terminal the record is %s", record)
 	}
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", "LOG_FORMAT=text"}, "serve")
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed

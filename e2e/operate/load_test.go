@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -106,19 +107,12 @@ func await(t testing.TB, condition string, holds func() bool) {
 func writePlants(t testing.TB, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "plants.jsonl")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(path))(t)
 	out := bufio.NewWriter(file)
 	for id := range n {
 		fmt.Fprintf(out, "{\"id\":%d,\"name\":\"Echeveria, number %d of the bulk\",\"tag\":\"succulent\"}\n", id, id)
 	}
-	if err := out.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Flush())
+	must.Do(t, file.Close())
 	return path
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 )
@@ -24,13 +25,8 @@ func TestReaderOfLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, "serve")
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	defer time.AfterFunc(process.Patience, func() { _ = cmd.Process.Kill() }).Stop()
 	line, err := bufio.NewReader(stderr).ReadString('\n')
 	var ready struct {
@@ -39,23 +35,17 @@ func TestReaderOfLog(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(line), &ready) != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if err := stderr.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stderr.Close())
 	token, client := strings.TrimSpace(plantstore.Run(t, dir, "token")), plantstore.NewClient(t)
 	for range 500 { // more than fits into a pipe and the log buffer
-		if _, err := plantstore.Do(t.Context(), client, http.MethodGet, ready.BaseURL+"/"+strings.Repeat("x", 8<<10), ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(plantstore.Do(t.Context(), client, http.MethodGet, ready.BaseURL+"/"+strings.Repeat("x", 8<<10), ""))(t)
 	}
 	for id := range int64(50) {
 		if r, err := createPlant(t.Context(), client, ready.BaseURL, token, id); err != nil || r.Status != http.StatusOK {
 			t.Errorf("plant %d: %+v, %v", id, r, err)
 		}
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the server exited with %v", err)
 	}
@@ -67,25 +57,14 @@ func TestHangupDuringStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	seed := filepath.Join(dir, "seed")
-	if err := syscall.Mkfifo(seed, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(seed, 0o600))
 	cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, "serve", "--seed", seed)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	pipe, err := os.OpenFile(seed, os.O_WRONLY, 0) // the server opens the FIFO and waits
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = errors.Join(cmd.Process.Signal(syscall.SIGHUP), pipe.Close())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	missing := []string{`"msg":"ready"`, `"msg":"reloaded"`}
 	for lines := bufio.NewScanner(stderr); len(missing) > 0 && lines.Scan(); {
 		missing = slices.DeleteFunc(missing, func(word string) bool { return strings.Contains(lines.Text(), word) })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -95,9 +96,7 @@ func TestResetRace(t *testing.T) {
 	t.Parallel()
 	const clients, creates, ids, resets = 6, 150, 5, 15
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "seed.jsonl"), []byte(fmt.Sprintf(`{"id":1,"name":%q}`, seeded)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "seed.jsonl"), []byte(fmt.Sprintf(`{"id":1,"name":%q}`, seeded)), 0o600))
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Args: []string{"--ephemeral", "--seed", "seed.jsonl"}})
 	r := &resetRace{t: t, server: server, client: plantstore.NewClient(t), token: server.Token(), start: time.Now(), creates: map[int][]porcupine.Operation{}}
 	var running sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
 )
@@ -27,13 +28,8 @@ func TestCompletionInShells(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			program := plantstore.Command(t, dir, nil, "completion", shell)
-			script, err := program.Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "script"), script, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			script := must.Get(program.Output())(t)
+			must.Do(t, os.WriteFile(filepath.Join(dir, "script"), script, 0o600))
 			setUp := "source ./script"
 			if shell == "zsh" {
 				setUp = "autoload -U compinit; compinit -u -D; " + setUp
@@ -53,12 +49,8 @@ func TestCompletionInShells(t *testing.T) {
 // typeIn types text and reads the terminal until want has come.
 func typeIn(t *testing.T, master *os.File, text, want string) {
 	t.Helper()
-	if err := master.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(master, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, master.SetDeadline(time.Now().Add(patience)))
+	must.Get(io.WriteString(master, text))(t)
 	var read strings.Builder
 	chunk := make([]byte, 4096)
 	for !strings.Contains(read.String(), want) {
@@ -79,9 +71,7 @@ func TestListOnTerminal(t *testing.T) {
 	for id := range 101 {
 		fmt.Fprintf(&plants, "{\"id\":%d,\"name\":\"plant\"}\n", id)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "plants.jsonl"), []byte(plants.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "plants.jsonl"), []byte(plants.String()), 0o600))
 	if out, err := plantstore.Command(t, dir, nil, "plants", "import", "plants.jsonl").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

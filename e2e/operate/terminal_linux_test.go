@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
 )
@@ -16,13 +17,9 @@ func TestTerminalCloses(t *testing.T) {
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve")
 	session := terminal.Start(t, cmd)
 	session.Await(t, "get a token")
-	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(syscall.SIGHUP))
 	session.Await(t, "reloaded")
-	if err := session.Master.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, session.Master.Close())
 	select {
 	case err := <-session.Ended:
 		if err != nil {

@@ -1,7 +1,6 @@
 package overload
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -46,10 +46,7 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 	wantMemory(t, s.server, "VmRSS", before+most)
 
 	// They use all connections: one more is refused, and they still work.
-	extra, err := s.dial(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	extra := must.Get(s.dial(0))(t)
 	if a, err := extra.do(s.create(connections)); err != nil || !a.refused() || !a.closes {
 		t.Errorf("one more connection: %v, %v", a, err)
 	}
@@ -66,16 +63,10 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 // collect makes the server collect its garbage.
 func collect(t *testing.T, server *plantstore.Server) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.AdminURL+"/debug/pprof/heap?gc=1", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(io.Discard, response.Body)
-	if err = errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK {
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.AdminURL+"/debug/pprof/heap?gc=1", http.NoBody))(t)
+	response := must.Get(http.DefaultClient.Do(request))(t)
+	must.Get(io.Copy(io.Discard, response.Body))(t)
+	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("the profile of the heap: %d, %v", response.StatusCode, err)
 	}
 }
@@ -87,10 +78,7 @@ func TestFloods(t *testing.T) {
 	t.Parallel()
 	const clients = 600
 	s := newSite(t, "REQUEST_TIMEOUT=8s")
-	c, err := s.dial(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(s.dial(0))(t)
 	if a, err := c.do(s.create(-1)); err != nil || !a.created() {
 		t.Fatalf("before: %v, %v", a, err)
 	}
@@ -231,9 +219,7 @@ func TestLargeBodies(t *testing.T) {
 		if holders[n], err = s.dial(n); err == nil {
 			err = holders[n].send(subjects[n%4].header(fmt.Sprint("Content-Length: ", size)) + body(n)[:size-1])
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	s.awaitFull()
 	each(clients, clients, func(n int) {
@@ -264,10 +250,7 @@ func (s *site) awaitFull() {
 	s.t.Helper()
 	const size = 5 << 10
 	for start := time.Now(); time.Since(start) < patience; {
-		c, err := s.dial(0)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		c := must.Get(s.dial(0))(s.t)
 		a, err := c.do(s.header(fmt.Sprint("Content-Length: ", size)) + strings.Repeat(" ", size))
 		_ = c.Close()
 		switch {
@@ -283,10 +266,7 @@ func (s *site) awaitFull() {
 // wantSmall creates a small plant.
 func (s *site) wantSmall(t *testing.T, id int64) {
 	t.Helper()
-	c, err := s.dial(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(s.dial(0))(t)
 	defer func() { _ = c.Close() }()
 	if a, err := c.do(s.create(id)); err != nil || !a.created() {
 		t.Errorf("a small body: %v, %v", a, err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
@@ -157,24 +158,15 @@ func (s *site) verify(ids []int64) {
 // metric returns a metric without labels.
 func (s *site) metric(name string) int64 {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.server.AdminURL+"/metrics", http.NoBody)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.server.AdminURL+"/metrics", http.NoBody))(s.t)
+	response := must.Get(http.DefaultClient.Do(request))(s.t)
 	text, err := io.ReadAll(response.Body)
 	if err = errors.Join(err, response.Body.Close()); err != nil {
 		s.t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
 		if value, found := strings.CutPrefix(strings.TrimSpace(line), name+" "); found {
-			number, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			number := must.Get(strconv.ParseFloat(value, 64))(s.t)
 			return int64(number)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -155,10 +156,7 @@ func (s *soak) watch(interval time.Duration) (samples []sample) {
 	s.t.Helper()
 	for ticks := time.Tick(interval); time.Now().Add(interval / 2).Before(s.end); {
 		<-ticks
-		info, err := os.Stat(database(s.server.Dir))
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		info := must.Get(os.Stat(database(s.server.Dir)))(s.t)
 		s.mu.Lock()
 		durations := slices.Sorted(slices.Values(s.durations))
 		s.durations = s.durations[:0]
@@ -231,10 +229,7 @@ func wantSize(t *testing.T, dir string, plants int64) {
 		return string(out)
 	}
 	size := func(path string) int64 {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(path))(t)
 		return info.Size()
 	}
 	if got, want := command("plants", "count"), fmt.Sprintln(plants); got != want {
@@ -242,17 +237,9 @@ func wantSize(t *testing.T, dir string, plants int64) {
 	}
 	command("check")
 	compact := filepath.Join(t.TempDir(), "compact.db")
-	from, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	to, err := bolt.Open(compact, 0o600, &bolt.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(bolt.Compact(to, from, 8<<20), from.Close(), to.Close()); err != nil {
-		t.Fatal(err)
-	}
+	from := must.Get(bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true}))(t)
+	to := must.Get(bolt.Open(compact, 0o600, &bolt.Options{NoSync: true}))(t)
+	must.Do(t, errors.Join(bolt.Compact(to, from, 8<<20), from.Close(), to.Close()))
 	t.Logf("%d bytes, %d when compact, for %d plants", size(path), size(compact), plants)
 	if size(path) > 2*size(compact)+(64<<20) {
 		t.Errorf("the database has %d bytes, %d when compact", size(path), size(compact))

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/internal/certtest"
 )
 
@@ -41,10 +42,7 @@ func TestTLS(t *testing.T) {
 			t.Errorf("client %d: %v", n, err)
 		}
 	})
-	last, err := s.dial(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := must.Get(s.dial(0))(t)
 	last.Conn = tls.Client(last.Conn, config)
 	t.Cleanup(func() { _ = last.Close() })
 	last.in.Reset(last)

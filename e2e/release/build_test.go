@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -23,10 +24,7 @@ const maxBinary = 17_000_000
 // build builds the program as it is released, from the directory dir, and returns its path.
 func build(t *testing.T, dir string) []byte {
 	t.Helper()
-	tags, err := tools.Tags()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tags := must.Get(tools.Tags())(t)
 	binary := filepath.Join(t.TempDir(), "plantstore")
 	command := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-buildvcs=false", "-o", binary, ".")
 	command.Dir = dir
@@ -34,10 +32,7 @@ func build(t *testing.T, dir string) []byte {
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command, err, out)
 	}
-	contents, err := os.ReadFile(binary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := must.Get(os.ReadFile(binary))(t)
 	return contents
 }
 
@@ -64,18 +59,14 @@ func TestBinary(t *testing.T) {
 func copySources(t *testing.T, from, to string) {
 	t.Helper()
 	for _, name := range []string{".ci", "internal", "middleware", "models", "routes", "storage"} {
-		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name))))
 	}
 	for _, name := range []string{"main.go", "go.mod", "go.sum"} {
 		contents, err := fs.ReadFile(os.DirFS(from), name)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(to, name), contents, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -70,9 +71,7 @@ func installed(t *testing.T, zsh string) map[string]string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
@@ -93,9 +92,7 @@ func nfpmConfig(t *testing.T) string {
 		t.Fatalf("%v: %v\n%s", made, err, out)
 	}
 	binary := filepath.Join(t.TempDir(), "plantstore")
-	if err := os.WriteFile(binary, build(t, tools.Project(t)), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(binary, build(t, tools.Project(t)), 0o700))
 
 	c := release.Nfpms[0]
 	for _, name := range []string{"ids", "formats", "file_name_template", "bindir", "mtime"} {
@@ -110,14 +107,9 @@ func nfpmConfig(t *testing.T) string {
 		o["depends"] = o["dependencies"]
 		delete(o, "dependencies")
 	}
-	encoded, err := yaml.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(yaml.Marshal(c))(t)
 	path := filepath.Join(t.TempDir(), "nfpm.yaml")
-	if err := os.WriteFile(path, encoded, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, encoded, 0o600))
 	return path
 }
 
@@ -254,8 +246,6 @@ func manual(t *testing.T) string {
 		t.Fatalf("the manual has %d such blocks", len(found))
 	}
 	path := filepath.Join(t.TempDir(), "manual")
-	if err := os.WriteFile(path, found[0][1], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, found[0][1], 0o600))
 	return path
 }

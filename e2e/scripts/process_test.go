@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -34,13 +35,8 @@ type ready struct {
 func start(t *testing.T, cmd *exec.Cmd) (r ready, ended <-chan struct{}) {
 	t.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // go run does not forward signals
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	done := make(chan struct{})
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails if all have exited
@@ -72,14 +68,9 @@ type half struct {
 // begin sends all of a create except its body, and returns when the server waits for it.
 func begin(t *testing.T, r ready, token, body string) half {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.BaseURL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.BaseURL, "http://")))(t)
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.SetDeadline(time.Now().Add(patience)))
 	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", token, len(body))
 	h := half{conn, bufio.NewReader(conn), body}
@@ -93,10 +84,7 @@ func begin(t *testing.T, r ready, token, body string) half {
 func (h half) line(t *testing.T) string {
 	t.Helper()
 	for {
-		line, err := h.response.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(h.response.ReadString('\n'))(t)
 		if line = strings.TrimSpace(line); line != "" {
 			return line
 		}
@@ -146,9 +134,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve", "--shutdown-timeout", "1h")
 	r, ended := start(t, cmd)
 	begin(t, r, tokenFor(t, r, cmd.Dir), `{"id":1,"name":"Monstera"}`)
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
 	awaitClosed(t, r)
 	// It no longer listens, but may still be about to stop catching signals.
 	again := time.NewTicker(10 * time.Millisecond)
@@ -189,9 +175,7 @@ func TestGoRun(t *testing.T) {
 		if status := request.line(t); status != "HTTP/1.1 200 OK" {
 			t.Errorf("the response is %s", status)
 		}
-		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
 		awaitEnd(t, cmd, ended)
 	}
 }

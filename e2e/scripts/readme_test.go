@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
@@ -69,10 +70,7 @@ func TestConsoleBlocks(t *testing.T) {
 // would ignore the files that the examples of the README have created in it.
 func checkIgnored(t *testing.T, dir string) {
 	t.Helper()
-	left, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(os.ReadDir(dir))(t)
 	for _, entry := range left {
 		line := "\n/" + entry.Name() + "\n"
 		if entry.IsDir() {

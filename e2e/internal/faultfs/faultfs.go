@@ -20,6 +20,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -57,9 +58,7 @@ func Mount(t testing.TB) *FS {
 		unmount(t, server, f.Dir)
 		release()
 	})
-	if err := server.WaitMount(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.WaitMount())
 	return f
 }
 

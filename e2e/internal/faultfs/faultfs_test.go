@@ -11,15 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/must"
 )
-
-// must fails the test on an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // kinds returns the kinds of the operations from n on.
 func kinds(f *faultfs.FS, n int) []faultfs.Kind {
@@ -34,19 +27,16 @@ func kinds(f *faultfs.FS, n int) []faultfs.Kind {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	f := faultfs.Mount(t)
-	file, err := os.Create(filepath.Join(f.Dir, "file"))
-	must(t, err)
+	file := must.Get(os.Create(filepath.Join(f.Dir, "file")))(t)
 	defer func() { _ = file.Close() }()
 	before := f.Len()
-	must(t, file.Truncate(3*4096))
-	_, err = file.WriteAt(bytes.Repeat([]byte("x"), 8192), 4096)
-	must(t, err)
-	must(t, file.Sync())
-	must(t, syscall.Fdatasync(int(file.Fd())))
-	dir, err := os.Open(f.Dir)
-	must(t, err)
-	must(t, dir.Sync())
-	must(t, dir.Close())
+	must.Do(t, file.Truncate(3*4096))
+	must.Get(file.WriteAt(bytes.Repeat([]byte("x"), 8192), 4096))(t)
+	must.Do(t, file.Sync())
+	must.Do(t, syscall.Fdatasync(int(file.Fd())))
+	dir := must.Get(os.Open(f.Dir))(t)
+	must.Do(t, dir.Sync())
+	must.Do(t, dir.Close())
 	want := []faultfs.Kind{faultfs.Truncate, faultfs.Write, faultfs.Sync, faultfs.Sync, faultfs.SyncDir}
 	if diff := cmp.Diff(want, kinds(f, before)); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
@@ -71,8 +61,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	f := faultfs.Mount(t)
 	path := filepath.Join(f.Dir, "file")
-	file, err := os.Create(path)
-	must(t, err)
+	file := must.Get(os.Create(path))(t)
 	defer func() { _ = file.Close() }()
 	for _, tt := range []struct {
 		kind faultfs.Kind
@@ -105,23 +94,21 @@ func TestFaults(t *testing.T) {
 func TestFailedSync(t *testing.T) {
 	t.Parallel()
 	f := faultfs.Mount(t)
-	file, err := os.Create(filepath.Join(f.Dir, "file"))
-	must(t, err)
+	file := must.Get(os.Create(filepath.Join(f.Dir, "file")))(t)
 	defer func() { _ = file.Close() }()
 	syncDir(t, f.Dir)
 	write := func(content string, offset int64) {
-		_, err := file.WriteAt([]byte(content), offset)
-		must(t, err)
+		must.Get(file.WriteAt([]byte(content), offset))(t)
 	}
 	write("old", 0)
-	must(t, file.Sync())
+	must.Do(t, file.Sync())
 	write("new", 0)
 	f.SetFault(failing(faultfs.Sync, syscall.EIO))
 	if err := file.Sync(); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("Sync: %v", err)
 	}
 	f.SetFault(nil)
-	must(t, file.Sync()) // this sync has no effect
+	must.Do(t, file.Sync()) // this sync has no effect
 	if content, err := os.ReadFile(file.Name()); string(content) != "new" || err != nil {
 		t.Errorf("the page cache has %q, %v", content, err)
 	}
@@ -139,7 +126,7 @@ func TestFailedSync(t *testing.T) {
 		t.Errorf("after a failed and a good sync (-want +got):\n%s", diff)
 	}
 	write("!", 3) // makes the block dirty again, with all its contents
-	must(t, file.Sync())
+	must.Do(t, file.Sync())
 	if got := image(faultfs.None); got != "new!" {
 		t.Errorf("after another write and a sync the file has %q", got)
 	}
@@ -147,8 +134,7 @@ func TestFailedSync(t *testing.T) {
 
 func syncDir(t *testing.T, dir string) {
 	t.Helper()
-	d, err := os.Open(dir)
-	must(t, err)
-	must(t, d.Sync())
-	must(t, d.Close())
+	d := must.Get(os.Open(dir))(t)
+	must.Do(t, d.Sync())
+	must.Do(t, d.Close())
 }

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
@@ -64,13 +65,9 @@ func Start(t testing.TB, authority *certtest.Authority, host string, validity ti
 		"retryAfter": map[string]int{"authz": 1, "order": 1},
 		"profiles":   map[string]any{"default": map[string]any{"description": "the usual one", "validityPeriod": int(validity.Seconds())}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := filepath.Join(dir, "config.json")
-	if err := os.WriteFile(path, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, config, 0o600))
 	cmd := exec.CommandContext(context.Background(), program, "-config", path, "-dnsserver", process.Port(host, dnsPort))
 	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
 	p.Process = process.Start(t, dir, cmd)
@@ -96,10 +93,7 @@ func (p *Pebble) await() {
 // certificate trust.
 func (p *Pebble) Roots() *x509.CertPool {
 	p.t.Helper()
-	text, err := p.get(p.management + "/roots/0")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	text := must.Get(p.get(p.management + "/roots/0"))(p.t)
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
 		p.t.Fatalf("no certificate in %q", text)
@@ -124,10 +118,7 @@ func (p *Pebble) get(url string) ([]byte, error) {
 // which pebble uses.
 func resolve(t testing.TB, host string) {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", process.Port(host, dnsPort))
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", process.Port(host, dnsPort)))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"plantstore/e2e/internal/must"
 )
 
 // A Browsing is a running plantstore plants browse.
@@ -23,18 +25,10 @@ type Browsing struct {
 func Browse(t testing.TB, dir string, args ...string) *Browsing {
 	t.Helper()
 	b := &Browsing{t: t, cmd: Command(t, dir, nil, append([]string{"plants", "browse"}, args...)...)}
-	out, err := b.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(b.cmd.StdoutPipe())(t)
+	must.Do(t, b.cmd.Start())
 	t.Cleanup(b.Stop)
-	link, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	b.Link = strings.TrimSpace(link)
 	return b
 }
@@ -55,19 +49,10 @@ func (b *Browsing) Stop() {
 func (b *Browsing) Get(path string) string {
 	b.t.Helper()
 	base, key, _ := strings.Cut(b.Link, "#key=")
-	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, base+path, http.NoBody)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(b.t.Context(), http.MethodGet, base+path, http.NoBody))(b.t)
 	request.Header.Set("Authorization", "Bearer "+key)
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	response := must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(request))(b.t)
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(response.Body))(b.t)
 	return string(body)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/models"
 )
 
@@ -67,10 +68,7 @@ func NewClient(t testing.TB) *http.Client {
 // Post sends a NewPlant to the server, which must respond.
 func (s *Server) Post(token, plant string) Reply {
 	s.t.Helper()
-	r, err := s.TryPost(token, plant)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := must.Get(s.TryPost(token, plant))(s.t)
 	return r
 }
 
@@ -82,10 +80,7 @@ func (s *Server) TryPost(token, plant string) (Reply, error) {
 // Get returns the response to a GET; there must be one.
 func (s *Server) Get(url string) Reply {
 	s.t.Helper()
-	r, err := Do(s.t.Context(), s.client, http.MethodGet, url, "")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := must.Get(Do(s.t.Context(), s.client, http.MethodGet, url, ""))(s.t)
 	return r
 }
 

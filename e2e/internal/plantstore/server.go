@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plantstore/e2e/internal/must"
 )
 
 // patience bounds every wait for a process. It is far longer than any expected wait, so that no
@@ -60,10 +62,7 @@ type Server struct {
 // by [Server.Stop] after the test. The end of its log is printed if the test failed.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	s, err := Try(t, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Try(t, o))(t)
 	return s
 }
 
@@ -84,13 +83,8 @@ func Try(t testing.TB, o Options) (*Server, error) {
 	} else {
 		s.cmd = command(o.Binary, s.Dir, s.env, args...)
 	}
-	stderr, err := s.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(s.cmd.StderrPipe())(t)
+	must.Do(t, s.cmd.Start())
 	ready := make(chan record, 1)
 	go s.follow(stderr, ready)
 	t.Cleanup(s.finish)

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plantstore/e2e/internal/must"
 )
 
 // Patience bounds every wait for a process. It is far longer than any expected wait, so that no
@@ -46,19 +48,14 @@ type Process struct {
 func Start(t testing.TB, dir string, cmd *exec.Cmd) *Process {
 	t.Helper()
 	p := &Process{LogFile: filepath.Join(dir, "log"), t: t, cmd: cmd, exited: make(chan struct{})}
-	log, err := os.OpenFile(p.LogFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.OpenFile(p.LogFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600))(t)
 	defer func() { _ = log.Close() }()
 	cmd.Stdout, cmd.Stderr = log, log
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = new(syscall.SysProcAttr)
 	}
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	go func() {
 		defer close(p.exited)
 		_ = cmd.Wait() // usually it is killed
@@ -129,19 +126,13 @@ func Port(address string, port int) string { return net.JoinHostPort(address, fm
 // peak VmHWM (proc_pid_status(5)).
 func Memory(t testing.TB, pid int, figure string) int64 {
 	t.Helper()
-	all, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t)
 	for line := range bytes.Lines(all) {
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		if string(name) != figure {
 			continue
 		}
-		kilobytes, err := strconv.ParseInt(string(bytes.Fields(value)[0]), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kilobytes := must.Get(strconv.ParseInt(string(bytes.Fields(value)[0]), 10, 64))(t)
 		return kilobytes << 10
 	}
 	t.Fatalf("the system does not report %s", figure)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"plantstore/e2e/internal/must"
 )
 
 // A Session is a program that runs on its own terminal, as if started by a person.
@@ -30,9 +32,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Session {
 		cmd.Stdout = tty
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	_ = tty.Close() // the program has its own descriptor now
 	ended, done := make(chan error, 1), make(chan struct{})
 	go func() {

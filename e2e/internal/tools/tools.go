@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plantstore/e2e/internal/must"
 )
 
 // Require returns the path of a program, installed by npm in e2e/node,
@@ -91,10 +93,7 @@ func ProjectDir() (string, error) {
 // Project is [ProjectDir] for a test.
 func Project(t testing.TB) string {
 	t.Helper()
-	dir, err := ProjectDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(ProjectDir())(t)
 	return dir
 }
 
@@ -102,10 +101,7 @@ func Project(t testing.TB) string {
 // relative to the project.
 func ProjectFile(t testing.TB, name string) []byte {
 	t.Helper()
-	contents, err := os.ReadFile(filepath.Join(Project(t), filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := must.Get(os.ReadFile(filepath.Join(Project(t), filepath.FromSlash(name))))(t)
 	return contents
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -45,10 +46,7 @@ func TestRequireMissingTool(t *testing.T) { //nolint:paralleltest // it sets CI
 
 func TestRequireFindsTool(t *testing.T) {
 	t.Parallel()
-	want, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(exec.LookPath("go"))(t)
 	if got := tools.Require(t, "go"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unsafe"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -47,12 +48,8 @@ func New(t testing.TB, size int64, mkfs ...string) *Volume {
 	tools.RequireRoot(t, "mount a file system")
 	program := find(t, mkfs[0])
 	v := &Volume{t: t, image: filepath.Join(t.TempDir(), "image"), Dir: t.TempDir()}
-	if err := os.WriteFile(v.image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(v.image, size); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(v.image, nil, 0o600))
+	must.Do(t, os.Truncate(v.image, size))
 	if out, err := exec.CommandContext(t.Context(), program, append(mkfs[1:], v.image)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v: %s", mkfs, err, out)
 	}
@@ -79,9 +76,7 @@ func find(t testing.TB, name string) string {
 // unmounted.
 func (v *Volume) Mount(options ...string) {
 	v.t.Helper()
-	if err := v.mount(options...); err != nil {
-		v.t.Fatal(err)
-	}
+	must.Do(v.t, v.mount(options...))
 }
 
 func (v *Volume) mount(options ...string) error {
@@ -118,10 +113,7 @@ func (v *Volume) Unmount() {
 // ShutDown shuts the file system down: later writes never reach the device. how is LogFlush or NoLogFlush.
 func (v *Volume) ShutDown(how uint32) {
 	v.t.Helper()
-	root, err := os.Open(v.Dir)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	root := must.Get(os.Open(v.Dir))(v.t)
 	defer func() { _ = root.Close() }()
 	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, root.Fd(), goingDown, uintptr(unsafe.Pointer(&how))); errno != 0 {
 		v.t.Errorf("shut the file system down: %v", errno)
@@ -132,15 +124,8 @@ func (v *Volume) ShutDown(how uint32) {
 func (v *Volume) MakeReadOnly() {
 	v.t.Helper()
 	var stat syscall.Stat_t
-	if err := syscall.Stat(v.Dir, &stat); err != nil {
-		v.t.Fatal(err)
-	}
+	must.Do(v.t, syscall.Stat(v.Dir, &stat))
 	minor := stat.Dev&0xff | stat.Dev>>12&^0xff // of the loop device
-	device, err := os.Readlink(fmt.Sprintf("/sys/dev/block/7:%d", minor))
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join("/sys/fs/ext4", filepath.Base(device), "trigger_fs_error"), []byte("a test"), 0); err != nil {
-		v.t.Fatal(err)
-	}
+	device := must.Get(os.Readlink(fmt.Sprintf("/sys/dev/block/7:%d", minor)))(v.t)
+	must.Do(v.t, os.WriteFile(filepath.Join("/sys/fs/ext4", filepath.Base(device), "trigger_fs_error"), []byte("a test"), 0))
 }

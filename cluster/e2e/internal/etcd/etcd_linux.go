@@ -17,6 +17,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 )
@@ -91,10 +92,7 @@ type Member struct {
 // Start starts a cluster and returns when it has a leader.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	program, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(build())(t)
 	o.Members = max(o.Members, 1)
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
@@ -126,9 +124,7 @@ func Start(t testing.TB, o Options) *Cluster {
 // Restart starts a stopped member.
 func (c *Cluster) Restart(m *Member) {
 	c.t.Helper()
-	if err := os.MkdirAll(m.dir, 0o700); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, os.MkdirAll(m.dir, 0o700))
 	var peers []string
 	for _, m := range c.Members {
 		peers = append(peers, m.Name+"=http://"+process.Port(m.peer, peerPort))
@@ -170,10 +166,7 @@ func (c *Cluster) Client(members ...*Member) *clientv3.Client {
 	for _, m := range members {
 		urls = append(urls, c.url(m))
 	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: urls, TLS: c.options.TLS, Logger: zap.NewNop()})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	client := must.Get(clientv3.New(clientv3.Config{Endpoints: urls, TLS: c.options.TLS, Logger: zap.NewNop()}))(c.t)
 	c.t.Cleanup(func() { _ = client.Close() })
 	return client
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 )
@@ -54,14 +55,10 @@ func StartIn(t testing.TB, dir string, wrap []string, address string, args ...st
 	}
 	s := &Server{Address: address, Dir: dir, t: t, program: find(t, "postgres"), attr: unprivileged(t)}
 	data := filepath.Join(dir, "data")
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(data, 0o700))
 	if credential := s.attr.Credential; credential != nil {
 		open(t, dir)
-		if err := os.Chown(data, int(credential.Uid), int(credential.Gid)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(data, int(credential.Uid), int(credential.Gid)))
 	}
 	initdb := exec.CommandContext(t.Context(), find(t, "initdb"), "--pgdata", data, "--username", "plants",
 		"--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--data-checksums", "--no-sync")
@@ -106,10 +103,7 @@ func (s *Server) URL(role, database string) string {
 func (s *Server) Exec(database string, statements ...string) {
 	s.t.Helper()
 	ctx := context.Background() // cleanups use it, too
-	conn, err := pgx.Connect(ctx, s.URL("plants", database))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	conn := must.Get(pgx.Connect(ctx, s.URL("plants", database)))(s.t)
 	defer func() { _ = conn.Close(ctx) }()
 	for _, statement := range statements {
 		if _, err := conn.Exec(ctx, statement); err != nil {
@@ -153,10 +147,7 @@ func unprivileged(t testing.TB) *syscall.SysProcAttr {
 	if os.Geteuid() != 0 {
 		return new(syscall.SysProcAttr)
 	}
-	account, err := user.Lookup("nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(user.Lookup("nobody"))(t)
 	uid, _ := strconv.ParseUint(account.Uid, 10, 32)
 	gid, _ := strconv.ParseUint(account.Gid, 10, 32)
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
@@ -166,8 +157,6 @@ func unprivileged(t testing.TB) *syscall.SysProcAttr {
 func open(t testing.TB, dir string) {
 	t.Helper()
 	for top := filepath.Dir(filepath.Dir(t.TempDir())); len(dir) > len(top); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o711); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(dir, 0o711))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/process"
 )
 
@@ -42,13 +43,8 @@ type Proxy struct {
 func Start(t testing.TB, target string) *Proxy {
 	t.Helper()
 	_, port, err := net.SplitHostPort(target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(process.Address(), port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(process.Address(), port)))(t)
 	p := &Proxy{Address: listener.Addr().String(), target: target}
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
