@@ -125,8 +125,10 @@ func TestFaultsOfTheStore(t *testing.T) {
 			t.Errorf("%s: error %d (%s), want %d: %v", step.preference, response.Code, response.Message, step.want, err)
 		}
 	}
+	exchange(t, server, create("bad", plant, "Prefer: code=503"))
 	metrics := string(get(t, server, server.AdminURL+"/metrics"))
 	for _, line := range []string{
+		`plantstore_token_cache_misses_total 2`, `plantstore_token_cache_hits_total 4`, `plantstore_credentials_refused_total{reason="malformed"} 1`,
 		`plantstore_faults_total{fault="500"} 2`, `plantstore_faults_total{fault="503"} 1`, `plantstore_faults_total{fault="delay"} 1`,
 		`plantstore_requests_total{outcome="failed",error="500"} 0`, `plantstore_requests_total{outcome="refused",error="409"} 1`,
 		`plantstore_plants_created_total 1`,

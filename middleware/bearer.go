@@ -23,16 +23,16 @@ type Verify func(token string) (subject string, err error)
 // for those without a token, unless it is nil.
 func Bearer(verify Verify, missing func()) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		subject, err := Authenticate(c.Request.Header, verify)
+		token, err := Token(c.Request.Header)
+		if err == nil {
+			RequestOf(c).subject, err = verify(token)
+		} else if missing != nil {
+			missing()
+		}
 		if err != nil {
-			if missing != nil && (errors.Is(err, errNoToken) || errors.Is(err, errManyTokens)) {
-				missing()
-			}
 			c.Header("WWW-Authenticate", challenge+errorCode(err))
 			Fail(c, err)
-			return
 		}
-		RequestOf(c).subject = subject
 	}
 }
 
@@ -43,9 +43,8 @@ var (
 	errManyTokens = models.NewError(models.CodeUnauthorized, "send one Authorization header field, not several")
 )
 
-// Authenticate returns the subject of the access token in the header of a request. Its error is an
-// [models.Error], as that of verify.
-func Authenticate(header http.Header, verify Verify) (subject string, err error) {
+// Token returns the access token in the header of a request. Its error is a [models.Error].
+func Token(header http.Header) (string, error) {
 	values := header["Authorization"]
 	if len(values) > 1 {
 		return "", errManyTokens
@@ -57,7 +56,7 @@ func Authenticate(header http.Header, verify Verify) (subject string, err error)
 	if !strings.EqualFold(scheme, "Bearer") {
 		return "", errNoToken
 	}
-	return verify(strings.TrimLeft(token, " "))
+	return strings.TrimLeft(token, " "), nil
 }
 
 // errorCode returns the error code of a rejected credential (RFC 6750, section 3.1).

@@ -57,7 +57,10 @@ func (p plants) create(c *gin.Context) {
 // next step (C1.5, C5.27, C5.28).
 func storeError(id int64, err error) *models.Error {
 	var exists *storage.ExistsError
+	var own *models.Error
 	switch {
+	case errors.As(err, &own): // of a store that wraps another one
+		return own
 	case errors.As(err, &exists) && exists.Identical:
 		return models.Errorf(models.CodeConflict, "id: %d is taken; the stored plant is identical to this one", id)
 	case errors.As(err, &exists):

@@ -18,9 +18,10 @@ const (
 	exampleLimit = "100/s"
 )
 
-// withFaults returns the handler of all routes, wrapped by that of faults on demand.
-func withFaults(o routes.Options, c *config.Config, count faults.Count) http.Handler {
-	logger, verify := o.Logger, o.Verify
+// withFaults returns the handler of all routes, wrapped by that of faults on demand, which only
+// requests with an accepted token can demand.
+func withFaults(o routes.Options, c *config.Config, count faults.Count, accepts func(token string) bool) http.Handler {
+	logger := o.Logger
 	o.Store, o.Logger, o.Observe = faults.NewStore(o.Store), faults.NewLogger(logger), faults.NewObserve(o.Observe, count)
 	forbidden, limited := o, o
 	forbidden.Verify = func(string) (string, error) { return "", auth.MissingScope(cmp.Or(c.JWTScope, exampleScope)) }
@@ -30,9 +31,9 @@ func withFaults(o routes.Options, c *config.Config, count faults.Count) http.Han
 		Forbidden: routes.New(forbidden),
 		Limited:   routes.New(limited),
 		Authorized: func(header http.Header) bool {
-			_, err := middleware.Authenticate(header, verify)
-			return err == nil
+			token, err := middleware.Token(header)
+			return err == nil && accepts(token)
 		},
-		Limits: o.Limits, CORS: o.Origins.Header(""), Logger: logger, Count: count,
+		CORS: o.Origins.Header(""), Logger: logger, Count: count,
 	})
 }

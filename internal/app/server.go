@@ -33,7 +33,7 @@ func (a *App) newServer() error {
 	}
 	handler := routes.New(options)
 	if c.Faults {
-		handler = withFaults(options, c, a.observer.Fault)
+		handler = withFaults(options, c, a.observer.Fault, a.verifier.Accepts)
 	}
 	a.server = server.New(server.Config{
 		Handler:         handler,

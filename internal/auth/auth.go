@@ -143,7 +143,9 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 		err = found.at(time.Now())
 	} else {
 		v.misses.Add(1)
-		found, err = v.authenticate(trusted, token)
+		if found, trusted, err = v.authenticate(trusted, token); err == nil {
+			trusted.put(token, found)
+		}
 	}
 	if err != nil {
 		return "", v.refuse(token, err)
@@ -155,28 +157,37 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 	return found.subject, nil
 }
 
+// Accepts reports whether Verify would accept a token. It neither counts nor caches it.
+func (v *Verifier) Accepts(token string) bool {
+	trusted := v.trusted.Load()
+	found, cached := trusted.get(token)
+	err := found.at(time.Now())
+	if !cached {
+		found, _, err = v.authenticate(trusted, token)
+	}
+	return err == nil && found.scoped
+}
+
 // MissingScope returns the Error for a valid token without a scope.
 func MissingScope(scope string) *models.Error {
 	return models.Errorf(models.CodeForbidden, "the access token lacks the scope %s", scope)
 }
 
-// authenticate verifies a token that is not in the cache and adds it. If the kid of the
-// token is unknown, it first refreshes the keys of the issuer.
-func (v *Verifier) authenticate(trusted *trusted, token string) (verified, error) {
-	claims, err := v.parse(trusted.keys, token)
+// authenticate verifies a token that is not in the cache. If the kid of the token is unknown, it
+// first refreshes the keys of the issuer. It also returns the keys that it has used.
+func (v *Verifier) authenticate(before *trusted, token string) (verified, *trusted, error) {
+	used := before
+	claims, err := v.parse(used.keys, token)
 	if errors.Is(err, errUnknownKey) && v.issuer != nil {
 		v.issuer.refresh()
-		if now := v.trusted.Load(); now != trusted { // by this fetch, or one that has ended before
-			trusted = now
-			claims, err = v.parse(trusted.keys, token)
+		if used = v.trusted.Load(); used != before { // by this fetch, or one that has ended before
+			claims, err = v.parse(used.keys, token)
 		}
 	}
 	if err != nil {
-		return verified{}, err
+		return verified{}, used, err
 	}
-	valid := claims.verified(v.options.Scope)
-	trusted.put(token, valid)
-	return valid, nil
+	return claims.verified(v.options.Scope), used, nil
 }
 
 // parse checks the format of a token, its signature and its claims (C4.21 to C4.23).

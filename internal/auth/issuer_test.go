@@ -145,7 +145,7 @@ func TestKeysFetchedMeanwhile(t *testing.T) {
 	site.handle(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, set) })
 	before := verifier.trusted.Load()
 	issuer.refresh()
-	if _, err := verifier.authenticate(before, fresh.sign(`{"alg":"HS256","kid":"fresh"}`, `{}`)); err != nil {
+	if _, _, err := verifier.authenticate(before, fresh.sign(`{"alg":"HS256","kid":"fresh"}`, `{}`)); err != nil {
 		t.Error(err)
 	}
 }

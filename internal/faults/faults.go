@@ -7,9 +7,9 @@
 // byte for byte except for Preference-Applied, and an earlier check still fails first (C1.7, C2.8),
 // because the real check fails:
 //
-//   - 400, 401, 404, 405, 408, 413, 415 and 422: the handler gets a changed request (request.go);
+//   - 400, 401, 404, 405, 408, 413 and 415: the handler gets a changed request (request.go);
 //   - 403 and 429: a handler that requires another scope, or has no rate left, gets the request;
-//   - 409, 500, 503 and 507: the Store that the handler uses fails (store.go);
+//   - 409, 422, 500, 503 and 507: the Store that the handler uses fails (store.go);
 //   - 417, 431, 501 and 505: the connection gets what package server writes without any handler.
 //
 // The access log and the metrics of the handler are decorated, too, since the operator must be able
@@ -36,8 +36,6 @@ type Options struct {
 	Limited http.Handler
 	// Authorized reports whether a request with this header has a valid credential.
 	Authorized func(http.Header) bool
-	// Limits are those of Handler.
-	Limits models.Limits
 	// CORS are the CORS header fields of the responses of the server itself.
 	CORS http.Header
 	// Logger gets a line for each fault that does not reach Handler.
@@ -59,16 +57,9 @@ func (NoRate) Take(string) time.Duration { return time.Second }
 func (r NoRate) Rate() string { return string(r) }
 
 // New returns the outer handler.
-func New(o Options) http.Handler {
-	return &handler{o, models.NewDecoder(o.Limits), make(chan struct{}, copiedBodies)}
-}
+func New(o Options) http.Handler { return handler{o} }
 
-type handler struct {
-	Options
-
-	decoder *models.Decoder
-	copies  chan struct{} // semaphore of copiedBodies
-}
+type handler struct{ Options }
 
 // A demand is the fault that a request demands. The context of the request has it.
 type demand struct {
@@ -88,7 +79,7 @@ func demandOf(ctx context.Context) *demand {
 }
 
 // ServeHTTP implements [http.Handler].
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := &demand{Fault: ParsePrefer(r.Header["Prefer"])}
 	if d.Fault == (Fault{}) || r.Method != http.MethodPost || r.URL.Path != plantsPath || !h.Authorized(r.Header) {
 		h.Handler.ServeHTTP(w, r)
@@ -105,11 +96,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case models.CodeTooManyRequests:
 		d.caused = true
 		h.Limited.ServeHTTP(out, in)
-	case models.CodeUnprocessable:
-		h.copies <- struct{}{}
-		defer func() { <-h.copies }()
-		in.Body = &copiedBody{ReadCloser: r.Body, handler: h, demand: d}
-		h.Handler.ServeHTTP(out, in)
 	default:
 		d.caused = change(in, d.Code)
 		h.Handler.ServeHTTP(out, in)
@@ -131,7 +117,7 @@ func (d *demand) delay(ctx context.Context) {
 }
 
 // refuse responds as package server does to a request that net/http refuses.
-func (h *handler) refuse(w http.ResponseWriter, r *http.Request, d *demand) {
+func (h handler) refuse(w http.ResponseWriter, r *http.Request, d *demand) {
 	d.caused, d.applied = true, true
 	failure := server.Refusal(d.Code)
 	header := server.RefusalHeader(failure, h.CORS)

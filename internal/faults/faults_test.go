@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +32,12 @@ import (
 // their codes and "delay". "good" is a valid token.
 func newHandler(t *testing.T, store faults.Creator, logs ...io.Writer) (h http.Handler, counted func() []string) {
 	t.Helper()
+	return newHandlerWith(t, store, faults.NewLogger(slog.New(slog.NewTextHandler(io.MultiWriter(logs...), nil))))
+}
+
+// newHandlerWith is newHandler with the logger of the routes.
+func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h http.Handler, counted func() []string) {
+	t.Helper()
 	description, err := apidocs.New("http://127.0.0.1:8080")
 	if err != nil {
 		t.Fatal(err)
@@ -50,9 +57,8 @@ func newHandler(t *testing.T, store faults.Creator, logs ...io.Writer) (h http.H
 			faultsMade = append(faultsMade, "delay")
 		}
 	}
-	logger := slog.New(slog.NewTextHandler(io.MultiWriter(logs...), nil))
 	o := routes.Options{
-		Store: faults.NewStore(store), Verify: verify, Description: description, Logger: faults.NewLogger(logger),
+		Store: faults.NewStore(store), Verify: verify, Description: description, Logger: logger,
 		Observe: faults.NewObserve(func(*http.Request, models.Code, time.Duration) {}, count),
 		Limits:  models.Limits{BodyBytes: 1000},
 	}
@@ -62,10 +68,10 @@ func newHandler(t *testing.T, store faults.Creator, logs ...io.Writer) (h http.H
 	h = faults.New(faults.Options{
 		Handler: routes.New(o), Forbidden: routes.New(forbidden), Limited: routes.New(limited),
 		Authorized: func(header http.Header) bool {
-			_, err := middleware.Authenticate(header, verify)
-			return err == nil
+			token, err := middleware.Token(header)
+			return err == nil && token == "good"
 		},
-		Limits: o.Limits, Logger: logger, Count: count,
+		Logger: logger, Count: count,
 	})
 	return h, func() []string {
 		last := faultsMade
@@ -248,10 +254,39 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// TestLogWith checks that a logger with attributes also logs a fault as one.
+func TestLogWith(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	logger := faults.NewLogger(slog.New(slog.NewTextHandler(&log, nil))).With("a", 1).WithGroup("b")
+	h, _ := newHandlerWith(t, recording{}, logger)
+	prefer(t, h, "code=503", plant7)
+	if want := "level=INFO msg=request a=1 b.method=POST b.path=/plants b.status=400 b.outcome=fault b.error=503 "; !strings.Contains(log.String(), want) {
+		t.Errorf("%s, want %s", &log, want)
+	}
+}
+
 // A failing is a store that fails.
 type failing struct{}
 
 func (failing) Create(context.Context, int64, models.Plant) error { return storage.ErrUnknown }
+
+// TestSlowBodies checks that slow requests with a fault do not delay others.
+func TestSlowBodies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := newHandler(t, recording{})
+		slow, end := io.Pipe()
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() { prefer(t, h, "code=422", "", func(r *http.Request) { r.Body, r.ContentLength = slow, -1 }) })
+		}
+		synctest.Wait()
+		checkError(t, prefer(t, h, "code=422", plant7), 422, "id: is required; name: is required")
+		end.Close()
+		all.Wait()
+	})
+}
 
 // TestNoFault checks that a request without a fault is unaffected.
 func TestNoFault(t *testing.T) {

@@ -97,6 +97,14 @@ func (h logHandler) Handle(ctx context.Context, record slog.Record) error {
 	return h.Handler.Handle(ctx, changed)
 }
 
+// WithAttrs implements [slog.Handler].
+func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return logHandler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements [slog.Handler].
+func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.Handler.WithGroup(name)} }
+
 // logged returns an attribute of the request as the client sent it.
 func (d *demand) logged(attr slog.Attr) slog.Attr {
 	switch attr.Key {

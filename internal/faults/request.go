@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"net/http"
@@ -12,9 +11,6 @@ import (
 
 // plantsPath is the path of the only operation (C1.1).
 const plantsPath = "/plants"
-
-// copiedBodies limits how many bodies are copied at a time, as the memory for bodies is limited.
-const copiedBodies = 4
 
 // change changes a request so that it fails with this code. It returns false for a code that no
 // change of a request causes.
@@ -55,26 +51,3 @@ func (b blankBody) Read(p []byte) (int, error) {
 type slowBody struct{ io.Closer }
 
 func (slowBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
-
-// A copiedBody is {} if the body is a NewPlant. Any other body fails in its own way.
-type copiedBody struct {
-	io.ReadCloser
-
-	handler *handler
-	demand  *demand
-	copied  *bytes.Reader // nil before the first read
-}
-
-func (b *copiedBody) Read(p []byte) (int, error) {
-	if b.copied == nil {
-		body, err := io.ReadAll(io.LimitReader(b.ReadCloser, b.handler.Limits.BodyBytes+1)) // a longer one is too large
-		if err != nil {
-			return 0, err
-		}
-		if b.handler.decoder.Decode(body, new(models.NewPlant)) == nil {
-			body, b.demand.caused = []byte("{}"), true
-		}
-		b.copied = bytes.NewReader(body)
-	}
-	return b.copied.Read(p)
-}

@@ -38,6 +38,8 @@ func (f Fault) ofStore() error {
 	switch f.Code {
 	case models.CodeConflict:
 		return &storage.ExistsError{Identical: f.Outcome == OutcomeIdentical}
+	case models.CodeUnprocessable: // the plant is valid
+		return models.NewDecoder(models.Limits{BodyBytes: 2}).Decode([]byte("{}"), new(models.NewPlant))
 	case models.CodeInternal:
 		return storage.ErrUnknown
 	case models.CodeUnavailable:
