@@ -78,28 +78,32 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 // probePause is the time from a failed commit to the empty batch that follows it.
 const probePause = time.Second
 
-// countCommit counts a commit and keeps its outcome for Ready. A commit in which all ids are
-// taken may have written nothing, and does not count. After [ErrNoSpace] only an empty batch makes
-// the store ready: a create may fit into free pages.
+// countCommit counts a commit and keeps its outcome for Ready. It has failed also if there was no
+// space for one of the plants. A commit in which all ids are taken may have written nothing, and
+// does not count. After [ErrNoSpace] only an empty batch makes the store ready: a create may fit
+// into free pages.
 func (s *Store) countCommit(items []Item, err error) {
+	created, full := uint64(0), error(nil)
+	for i := range items {
+		switch item := &items[i]; {
+		case err != nil || item.Existing != nil:
+		case item.Err == nil:
+			created++
+		case errors.Is(item.Err, ErrNoSpace):
+			full = item.Err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil {
+	s.stats.Created += created
+	switch err = cmp.Or(err, full); {
+	case err != nil:
 		if len(items) > 0 {
 			s.stats.FailedCommits++
 		}
 		s.failure = fmt.Errorf("%w: the last commit has failed: %w", ErrUnavailable, err)
 		s.probing.Reset(probePause)
-		return
-	}
-	created := uint64(0)
-	for i := range items {
-		if items[i].Err == nil && items[i].Existing == nil {
-			created++
-		}
-	}
-	s.stats.Created += created
-	if len(items) == 0 || created > 0 && !errors.Is(s.failure, ErrNoSpace) {
+	case len(items) == 0 || created > 0 && !errors.Is(s.failure, ErrNoSpace):
 		s.failure = nil
 	}
 }

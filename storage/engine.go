@@ -56,7 +56,7 @@ type Item struct {
 	Existing *models.Plant
 	// Err is set by the engine if this plant was not stored for a reason that does not concern
 	// the others of the batch. Later creates of the same id in the batch get it, too: they are
-	// not tried.
+	// not tried. After [ErrNoSpace] the store is not ready.
 	Err error
 }
 

@@ -94,6 +94,13 @@ func TestCreateAfterFailure(t *testing.T) {
 		time.Sleep(time.Second)
 		e.commit(t, succeed)
 		wantFailing(t, e, "after an empty batch", nil)
+		partly := e.create(t.Context(), 4, "a")
+		e.commit(t, func(batch []storage.Item) error { batch[0].Err = storage.ErrNoSpace; return nil }, 4)
+		want(t, "a create without space of its own", partly, storage.ErrNoSpace)
+		wantFailing(t, e, "after it", storage.ErrNoSpace)
+		time.Sleep(time.Second)
+		e.commit(t, succeed)
+		wantFailing(t, e, "after an empty batch", nil)
 	})
 }
 
