@@ -83,6 +83,7 @@ func TestEtcdQuota(t *testing.T) {
 		}
 		return nil
 	})
+	s.awaitReadiness(`{"error":503,"message":"not ready: no space is left for the database"}`)
 	// A replica that starts now logs this, and runs.
 	s.replace(1)
 	if log := s.replicas[1].Log(); !strings.Contains(log, "ready") {
@@ -93,6 +94,7 @@ func TestEtcdQuota(t *testing.T) {
 	must.Get(client.Defragment(t.Context(), client.Endpoints()[0]))(t)
 	must.Get(client.AlarmDisarm(t.Context(), &clientv3.AlarmMember{}))(t)
 	s.await(10)
+	s.awaitReadiness("")
 	stop()
 	s.verify()
 }

@@ -19,7 +19,7 @@ import (
 // for each plant, which puts the plant if its key does not exist, or else gets the
 // existing record.
 func (e *Engine) insert(ctx context.Context, token retry.Token, batch []storage.Item) error {
-	if len(batch) == 0 { // a test of the right and ability to write
+	if len(batch) == 0 {
 		return e.tryToWrite(ctx)
 	}
 	ops, items := e.operations(token, batch)

@@ -33,17 +33,31 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 		return nil, fmt.Errorf("%w: %w", storage.ErrURL, err)
 	}
 	e := &Engine{keys: keys(t.prefix), retry: retry.Policy{Timeout: t.timeout, Attempt: firstAttempt}}
-	if err := e.connect(ctx, t, options); err != nil {
-		return nil, fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), advise(err, t))
+	failed := func(err error) error {
+		return fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), advise(err, t))
 	}
-	return storage.New(e, nil, storage.Limits{
+	if err := e.connect(ctx, t); err != nil {
+		return nil, failed(err)
+	}
+	store := storage.New(e, nil, storage.Limits{
 		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers,
-	}, options), nil
+	}, options)
+	if options.ReadOnly {
+		return store, nil
+	}
+	switch err := store.Ready(); { // after an empty batch
+	case errors.Is(err, storage.ErrNoSpace):
+		options.Log().Warn("no space left in etcd: creates refused", "cause", err.Error(),
+			"hint", "compact and defragment etcd, or raise its quota, and disarm its alarm")
+	case err != nil:
+		return nil, errors.Join(failed(err), store.Close())
+	}
+	return store, nil
 }
 
-// connect connects to the cluster, with a user also logs in, and verifies the rights to read below
-// the prefix and, unless options.ReadOnly is set, to write.
-func (e *Engine) connect(ctx context.Context, t target, options storage.Options) error {
+// connect connects to the cluster, with a user also logs in, and verifies the right to read below
+// the prefix.
+func (e *Engine) connect(ctx context.Context, t target) error {
 	err := e.retry.Read(ctx, func(context.Context) (err error) {
 		e.client, err = newClient(t)
 		return err
@@ -52,16 +66,6 @@ func (e *Engine) connect(ctx context.Context, t target, options storage.Options)
 		return err
 	}
 	_, err = e.read(ctx, string(e.keys), clientv3.WithRange(e.keys.end()), clientv3.WithLimit(1), clientv3.WithKeysOnly())
-	if err == nil && !options.ReadOnly {
-		ctx, cancel := context.WithTimeout(ctx, e.retry.Timeout)
-		defer cancel()
-		err = e.tryToWrite(ctx)
-	}
-	if errors.Is(err, rpctypes.ErrNoSpace) {
-		options.Log().Warn("no space left in etcd: creates refused", "cause", err.Error(),
-			"hint", "compact and defragment etcd, or raise its quota, and disarm its alarm")
-		return nil
-	}
 	if err != nil {
 		_ = e.client.Close()
 	}
@@ -101,7 +105,13 @@ func invoke(ctx context.Context, method string, request, reply any, cc *grpc.Cli
 func (e *Engine) tryToWrite(ctx context.Context) error {
 	never := clientv3.Compare(clientv3.CreateRevision(string(e.keys)), "<", 0)
 	_, err := e.client.Txn(clientv3.WithRequireLeader(ctx)).If(never).Then(clientv3.OpPut(e.keys.of(0), "")).Commit()
-	return err
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		return fmt.Errorf("%w: %w", storage.ErrNoSpace, err)
+	}
+	return classify(err, false) // nothing is stored
 }
 
 // advise adds the remedy to an error of opening.
