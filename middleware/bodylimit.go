@@ -27,10 +27,8 @@ func BodyMemory(limit int64) int64 { return max(64<<20, 4*limit) }
 // CodeContentTooLarge or CodeUnavailable.
 func BodyLimit(limit int64) gin.HandlerFunc {
 	memory := &bodyMemory{limit: BodyMemory(limit), bySubject: make(map[string]int64)}
-	bodies := sync.Pool{New: func() any { return new(limitedBody) }}
 	return func(c *gin.Context) {
-		body := bodies.Get().(*limitedBody) //nolint:forcetypeassert // nothing else is put there
-		*body = limitedBody{
+		body := &limitedBody{
 			ReadCloser: c.Request.Body,
 			limit:      limit,
 			memory:     memory,
@@ -39,8 +37,6 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 		defer func() {
 			memory.release(body.subject, body.held)
 			c.Request.Body = body.ReadCloser
-			*body = limitedBody{}
-			bodies.Put(body)
 		}()
 		if c.Request.ContentLength > limit {
 			Fail(c, models.TooLarge(limit))

@@ -16,7 +16,6 @@ import (
 type plants struct {
 	store   Store
 	decoder *models.Decoder
-	bodies  *sync.Pool    // of *models.NewPlant
 	buffers *sync.Pool    // of *[]byte, each empty
 	large   chan struct{} // semaphore of largeDecodes
 }
@@ -25,7 +24,6 @@ func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
 		decoder: models.NewDecoder(options.Limits),
-		bodies:  &sync.Pool{New: func() any { return new(models.NewPlant) }},
 		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
 		large:   make(chan struct{}, largeDecodes),
 	}
@@ -34,12 +32,8 @@ func newPlants(options Options) plants {
 // create handles POST /plants (operationId createPlant): it decodes, validates and
 // stores a plant, and responds with it.
 func (p plants) create(c *gin.Context) {
-	body := p.bodies.Get().(*models.NewPlant) //nolint:forcetypeassert // nothing else is put there
-	defer func() {
-		*body = models.NewPlant{} // free its strings
-		p.bodies.Put(body)
-	}()
-	if err := p.read(c.Request, body); err != nil {
+	var body models.NewPlant
+	if err := p.read(c.Request, &body); err != nil {
 		middleware.Fail(c, err)
 		return
 	}

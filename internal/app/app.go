@@ -22,7 +22,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -40,7 +39,7 @@ import (
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
 	Version      string            // the release, for the metrics
-	Environ      map[string]string // GOGC and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links; NOTIFY_SOCKET is the socket of systemd
+	Environ      map[string]string // GOGC overrides the tuning of the garbage collector; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links; NOTIFY_SOCKET is the socket of systemd
 	Stderr       io.Writer         // the log
 	TokenCommand string            // the command that gets a token, for the banner
 	Ephemeral    storage.Location  // of a temporary database, which can be reset, instead of the configured store; zero: none
@@ -156,7 +155,7 @@ func (a *App) Run(ctx context.Context) error {
 		return fmt.Errorf("keep the seed for a reset: %w", err)
 	}
 	go a.handleHangups(ctx, stop)
-	tuneRuntime(a.options.Environ, a.storage)
+	tuneRuntime(a.options.Environ)
 	a.announce()
 
 	// leaving is done at the signal, or when the store has stopped: from then on the server is not
@@ -181,16 +180,10 @@ func (a *App) Run(ctx context.Context) error {
 // the default of 100 the collector would run continuously.
 const heapGrowth = 200
 
-// tuneRuntime makes the garbage collector run less often. With a store in a file it sets
-// GOMAXPROCS to one more than the number of processors, since one thread is in a sync most of the
-// time. GOGC and GOMAXPROCS override this.
-func tuneRuntime(env map[string]string, l storage.Location) {
+// tuneRuntime makes the garbage collector run less often, unless GOGC says how often.
+func tuneRuntime(env map[string]string) {
 	if env["GOGC"] == "" {
 		debug.SetGCPercent(heapGrowth)
-	}
-	if env["GOMAXPROCS"] == "" && l.Path != "" {
-		runtime.SetDefaultGOMAXPROCS() // in case an earlier server of this process has changed it
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 }
 

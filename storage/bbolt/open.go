@@ -113,7 +113,6 @@ func open(path string, options storage.Options) (e *Engine, err error) {
 	boltOptions := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        options.ReadOnly,
-		FreelistType:    bolt.FreelistArrayType, // the map is sorted in each commit
 		NoStatistics:    true,
 		InitialMmapSize: mappedSize(path, options.ReadOnly),
 		OpenFile: func(name string, flag int, perm fs.FileMode) (*os.File, error) {
