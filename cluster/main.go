@@ -9,7 +9,6 @@ import (
 	"plantstore/cluster/etcd"
 	"plantstore/cluster/postgres"
 	"plantstore/internal/cli"
-	"plantstore/internal/config"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -24,6 +23,6 @@ func main() {
 		Stderr:         os.Stderr,
 		Version:        cli.ReadVersion(),
 		Engines:        storage.Engines{"bbolt": bbolt.Open, "etcd": etcd.Open, "postgres": postgres.Open, "postgresql": postgres.Open},
-		StorageOptions: []config.Option{storageURLFile()},
+		StorageOptions: storageOptions(),
 	}))
 }

@@ -55,10 +55,11 @@ func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
 }
 
 // storageOptions returns the options for the location of the plants.
-func storageOptions(p *Process) []string {
-	envs := []string{"STORAGE_URL"}
-	for _, o := range p.StorageOptions {
-		envs = append(envs, o.Env)
+func storageOptions(p *Process) (envs []string) {
+	for _, o := range p.options() {
+		if strings.HasPrefix(o.Env, "STORAGE_URL") {
+			envs = append(envs, o.Env)
+		}
 	}
 	return envs
 }

@@ -28,7 +28,7 @@ type Process struct {
 	Version Version
 
 	Engines        storage.Engines // the engines of the program
-	StorageOptions []config.Option // further options for the location of the plants
+	StorageOptions []config.Option // for the location of the plants, see [config.Options]
 }
 
 // options returns the options of the program.

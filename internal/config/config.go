@@ -79,9 +79,12 @@ type Option struct {
 	Set func(c *Config, value string) error
 }
 
-// Options returns the table, with the options of a program for the location of the plants in
-// addition to STORAGE_URL.
+// Options returns the table, with the options of a program for the location of the plants; none
+// means STORAGE_URL for a database file.
 func Options(storageOptions ...Option) []Option {
+	if storageOptions == nil {
+		storageOptions = []Option{StorageURL("`bbolt:PATH` or PATH of the database")}
+	}
 	return slices.Concat(
 		grouped("Service", slices.Concat(addressOptions(), storageOptions, pageOptions())), grouped("TLS", tlsOptions()), grouped("Tokens", tokenOptions()),
 		grouped("Operation", slices.Concat(limitOptions(), adminOptions(), logOptions(), faultOptions())),
@@ -112,12 +115,12 @@ func addressOptions() []Option {
 			Help: "`URL` of the service for clients, as shown in the description (default: from ADDR)",
 			Set:  func(c *Config, v string) error { c.BaseURL = v; return checkBaseURL(v) },
 		},
-		{
-			Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db",
-			Help: "`bbolt:PATH` or PATH of the database",
-			Set:  (*Config).SetStorageURL,
-		},
 	}
+}
+
+// StorageURL returns the option STORAGE_URL with a help that names the engines of the program.
+func StorageURL(help string) Option {
+	return Option{Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db", Help: help, Set: (*Config).SetStorageURL}
 }
 
 func pageOptions() []Option {

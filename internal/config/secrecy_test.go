@@ -48,7 +48,7 @@ func TestSecretOrFile(t *testing.T) {
 func TestStorageOptions(t *testing.T) {
 	t.Parallel()
 	sources := func(environ map[string]string) config.Sources {
-		return config.Sources{Environ: environ, StorageOptions: []config.Option{{
+		return config.Sources{Environ: environ, StorageOptions: []config.Option{config.StorageURL("PATH"), {
 			Env: "STORAGE_NAME", Flag: "storage-name", Instead: "STORAGE_URL",
 			Set: func(c *config.Config, name string) error { return c.SetStorageURL(name + ".db") },
 		}}}

@@ -16,8 +16,7 @@ import (
 type Sources struct {
 	// Engines are the engines of the program; nil: STORAGE_URL may have any scheme.
 	Engines storage.Engines
-	// StorageOptions are the options of the program for the location of the plants in addition
-	// to STORAGE_URL.
+	// StorageOptions are the options of the program for the location of the plants, see [Options].
 	StorageOptions []Option
 
 	Flags   map[string]string

@@ -16,7 +16,7 @@ func TestStorageURLFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "url")
 	load := func() (*config.Config, error) {
 		return config.Load(config.Sources{
-			Environ: map[string]string{"STORAGE_URL_FILE": path}, StorageOptions: []config.Option{storageURLFile()},
+			Environ: map[string]string{"STORAGE_URL_FILE": path}, StorageOptions: storageOptions(),
 		})
 	}
 	if _, err := load(); err == nil || !strings.Contains(err.Error(), "name the file with the storage URL") {

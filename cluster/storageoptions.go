@@ -10,12 +10,15 @@ import (
 	"plantstore/internal/files"
 )
 
-// storageURLFile returns the option for a file with the storage URL, which may have a password.
-func storageURLFile() config.Option {
-	return config.Option{
-		Env: "STORAGE_URL_FILE", Flag: "storage-url-file", Instead: "STORAGE_URL",
-		Help: "`FILE` with the storage URL, for one with a password: etcd://HOST/PREFIX or postgres://HOST/DB",
-		Set:  readStorageURL,
+// storageOptions returns the options for the location of the plants.
+func storageOptions() []config.Option {
+	return []config.Option{
+		config.StorageURL("`URL` of the plants: etcd://HOST/PREFIX, postgres://HOST/DB, bbolt:PATH or PATH"),
+		{
+			Env: "STORAGE_URL_FILE", Flag: "storage-url-file", Instead: "STORAGE_URL",
+			Help: "`FILE` with the storage URL, for one with a password",
+			Set:  readStorageURL,
+		},
 	}
 }
 
