@@ -14,9 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/models"
 )
 
@@ -53,15 +51,6 @@ func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) e
 	}
 	defer func() { _ = server.Close() }() // it has responded
 	return server.Ready(ctx)
-}
-
-// requireServer connects to the server of the database.
-func requireServer(ctx context.Context, c *config.Config) (*control.Client, error) {
-	server, err := app.Server(ctx, c.Storage.Path)
-	if err == nil && server == nil {
-		err = fmt.Errorf("no server runs on %s: start one, or name its database with --storage-url", app.DataPlace(c.Storage))
-	}
-	return server, err
 }
 
 // adminHealth queries /readyz of the admin listener at ADMIN_ADDR.

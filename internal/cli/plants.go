@@ -2,13 +2,10 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
@@ -24,27 +21,6 @@ func newPlants(p *Process) *cli.Command {
 			"  plantstore plants import plants.jsonl",
 		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p)},
 	}
-}
-
-// withStore opens the store, or connects to the server that has it open, and calls run.
-func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, *storage.Store) error) error {
-	return withServer(ctx, c, o, func(ctx context.Context, store *storage.Store, _ *control.Client) error { return run(ctx, store) })
-}
-
-// withServer is withStore for a command that distinguishes servers; without one it is nil.
-func withServer(
-	ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, *storage.Store, *control.Client) error,
-) (err error) {
-	store, server, err := app.OpenStore(ctx, c, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	err = run(ctx, store, server)
-	if errors.Is(err, storage.ErrCorrupt) {
-		return findings("%v: %s", err, remedy)
-	}
-	return err
 }
 
 // fileFormat returns the format of --format, or else by the file name.

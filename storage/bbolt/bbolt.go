@@ -10,14 +10,16 @@
 //	commit.go, update.go         a create, the transaction that stores it, and the outcome if that fails
 //	grow.go                      space for a transaction
 //	read.go, check.go            reading, copies, and verification
-//	bbolt.go, open.go            an open database, and opening it
+//	bbolt.go, open.go            an open database and its transactions, and opening it
 //	restore.go                   replacing it
 package bbolt
 
 import (
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -71,4 +73,45 @@ func (e *Engine) Run(done <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// transaction calls do with a transaction, and rolls it back unless do has committed it. It returns
+// [storage.ErrUnavailable] if the database is closed or has stopped. bbolt panics if a page is
+// corrupt, and a read of mapped memory does if the disk fails or the file was cut short: transaction
+// logs that and returns [storage.ErrCorrupt]. If bbolt then still holds a lock, on which later
+// transactions would wait forever, the store stops.
+func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error) {
+	if err := e.failStop.Refusal(); err != nil {
+		return err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	ended := false
+	e.running.Add(1)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: a page of %s is corrupt, or cannot be read", storage.ErrCorrupt, e.path)
+			e.logger.Error("database access failed", "database", e.path, "cause", fmt.Sprint(p),
+				"hint", "stop the server, run plantstore check, and restore a backup", "stack", string(debug.Stack()))
+		}
+		if !ended {
+			e.failStop.Stop(e.explainCorrupt(err))
+			return
+		}
+		e.running.Add(-1)
+	}()
+	tx, err := e.db.Begin(writable)
+	if err != nil {
+		ended = true
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	defer func() {
+		_ = tx.Rollback() // it fails after a commit
+		ended = true
+	}()
+	return do(tx)
+}
+
+// view calls read with the bucket of plants.
+func (e *Engine) view(read func(plants *bolt.Bucket) error) error {
+	return e.transaction(false, func(tx *bolt.Tx) error { return read(tx.Bucket([]byte(plantsBucket))) })
 }

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plantstore/internal/app"
+	"plantstore/internal/config"
+	"plantstore/internal/control"
+	"plantstore/storage"
+)
+
+// withStore opens the store, or connects to the server that has it open, and calls run.
+func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, *storage.Store) error) error {
+	return withServer(ctx, c, o, func(ctx context.Context, store *storage.Store, _ *control.Client) error { return run(ctx, store) })
+}
+
+// withServer is withStore for a command that distinguishes servers; without one it is nil.
+func withServer(
+	ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, *storage.Store, *control.Client) error,
+) (err error) {
+	store, server, err := app.OpenStore(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	err = run(ctx, store, server)
+	if errors.Is(err, storage.ErrCorrupt) {
+		return findings("%v: %s", err, remedy)
+	}
+	return err
+}
+
+// requireServer connects to the server of the database.
+func requireServer(ctx context.Context, c *config.Config) (*control.Client, error) {
+	server, err := app.Server(ctx, c.Storage.Path)
+	if err == nil && server == nil {
+		err = fmt.Errorf("no server runs on %s: start one, or name its database with --storage-url", app.DataPlace(c.Storage))
+	}
+	return server, err
+}
