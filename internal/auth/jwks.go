@@ -11,20 +11,9 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// The entries of a JWK Set are decoded one by one, so that one that is not valid spoils no other.
-type entries []jsontext.Value
-
 // lenient decodes what [parseJWK] checks in each entry.
 func lenient() json.Options {
 	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
-
-// UnmarshalJSON rejects a set with two lists of keys.
-func (e *entries) UnmarshalJSON(text []byte) error {
-	if *e != nil {
-		return errors.New("keys is there twice")
-	}
-	return json.Unmarshal(text, (*[]jsontext.Value)(e), lenient())
 }
 
 // parseJWKSet returns the keys of a JWK Set that verify signatures. Other entries are ignored
@@ -32,7 +21,7 @@ func (e *entries) UnmarshalJSON(text []byte) error {
 // an error.
 func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
 	var set struct {
-		Keys entries `json:"keys"`
+		Keys []jsontext.Value `json:"keys"` // decoded one by one, so that one that is not valid spoils no other
 	}
 	if err := json.Unmarshal(text, &set, lenient()); err != nil || set.Keys == nil {
 		return nil, nil, errors.New(`it is not a JWK Set: JSON such as {"keys": [...]} (RFC 7517, section 5)`)

@@ -277,7 +277,7 @@ func TestParseJWKSet(t *testing.T) {
 func TestParseJWKSetRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"", "null", "[]", "{}", `{"keys":null}`, `{"keys":{}}`, `{"Keys":[{}]}`, `{"keys":[]`, `{"keys":[],"keys":[]}`, `{"keys":[{}],"keys":[{}]}`,
+		"", "null", "[]", "{}", `{"keys":null}`, `{"keys":{}}`, `{"Keys":[{}]}`, `{"keys":[]`,
 		"<html>", `"keys"`, fmt.Sprintf(`{"keys":[%s]}`, strings.TrimSuffix(strings.Repeat("{},", 1000), ",")),
 	} {
 		if keys, _, err := parseJWKSet([]byte(text)); err == nil || keys != nil {
