@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -44,13 +43,7 @@ func optionFlag(o config.Option, category string) cli.Flag {
 
 // choiceFlag returns a flag with a few valid values.
 func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
-	validate := func(text string) error {
-		if slices.Contains(values, text) {
-			return nil
-		}
-		last := len(values) - 1
-		return fmt.Errorf("must be %s or %s", strings.Join(values[:last], ", "), values[last])
-	}
+	validate := func(text string) error { return config.CheckChoice(text, values) }
 	return &cli.StringFlag{Name: name, Usage: usage, Value: preset, HideDefault: preset == "", Validator: validate}
 }
 

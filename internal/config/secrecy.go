@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -44,28 +43,15 @@ func (o Option) isAddress() bool {
 	return slices.Contains([]string{"ADDR", "ADMIN_ADDR", "BASE_URL", "ACME_DIRECTORY"}, o.Env)
 }
 
-// checkFlag rejects a URL with a secret in a flag, which all users of the machine can read
-// in the list of processes (C4.25). A URL that cannot be parsed may have one.
+// checkFlag rejects a valid URL with a secret in a flag, which all users of the machine can read
+// in the list of processes (C4.25).
 func (o Option) checkFlag(text string) error {
-	secret := false
-	switch o.Env {
-	case "STORAGE_URL":
-		secret = hasPassword(text)
-	case "JWT_JWKS_URL":
-		u, err := url.Parse(text)
-		secret = err != nil || u.User != nil || storage.HasSecretOption(u.RawQuery)
-	}
-	if !secret {
+	loc, _ := storage.ParseURL(text)
+	_, query, _ := strings.Cut(text, "?")
+	if !(o.Env == "STORAGE_URL" && loc.HasPassword() || o.Env == "JWT_JWKS_URL" && storage.HasSecretOption(query)) {
 		return nil
 	}
 	return fmt.Errorf("it has a password in it, which other users can read in the list of processes: set %s in the environment", o.Env)
-}
-
-// hasPassword reports whether a storage URL has a password, or may have one because it can't be
-// parsed.
-func hasPassword(text string) bool {
-	loc, err := storage.ParseURL(text)
-	return err != nil || loc.HasPassword()
 }
 
 // SetStorageURL sets the location of the plants. It fails if no engine of the program has its

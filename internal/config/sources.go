@@ -106,7 +106,10 @@ func (o Option) apply(c *Config, v value) error {
 	if v.text == "" && o.Default == "" {
 		return nil
 	}
-	err := o.checkValue(v.text)
+	var err error
+	if o.Values != nil {
+		err = CheckChoice(v.text, o.Values)
+	}
 	if err == nil {
 		err = o.Set(c, v.text)
 	}
@@ -129,13 +132,13 @@ func (o Option) apply(c *Config, v value) error {
 	return fmt.Errorf("%s: %q: %w", name, o.shown(v.text), err)
 }
 
-// checkValue rejects a value that is not one of o.Values, if there are any.
-func (o Option) checkValue(text string) error {
-	if o.Values == nil || slices.Contains(o.Values, text) {
+// CheckChoice rejects a text that is not one of several values.
+func CheckChoice(text string, values []string) error {
+	if slices.Contains(values, text) {
 		return nil
 	}
-	last := len(o.Values) - 1
-	return fmt.Errorf("must be %s or %s", strings.Join(o.Values[:last], ", "), o.Values[last])
+	last := len(values) - 1
+	return fmt.Errorf("must be %s or %s", strings.Join(values[:last], ", "), values[last])
 }
 
 // Given returns the value of an option, by its name in the environment, and whether it
