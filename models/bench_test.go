@@ -5,7 +5,7 @@ import "testing"
 // BenchmarkCreate measures what models does for a create: to decode the body, to copy the plant for
 // the queue, and to encode it for the store and for the response.
 func BenchmarkCreate(b *testing.B) {
-	decoder := NewDecoder(Limits{BodyBytes: 1 << 20})
+	decoder := NewDecoder(1 << 20)
 	body := []byte(`{"id":12345678,"name":"Echeveria, number 12345678","tag":"succulent"}`)
 	buffer := make([]byte, 0, 256)
 	p, queued := new(NewPlant), new(Plant)

@@ -9,13 +9,13 @@ import (
 // A Decoder decodes a [NewPlant] from JSON and validates it (C2.10 to C2.15). It is
 // safe for concurrent use.
 type Decoder struct {
-	limits    Limits
+	maxBytes  int64
 	validator *validator.Validate
 }
 
-// NewDecoder returns a Decoder with these limits.
-func NewDecoder(limits Limits) *Decoder {
-	return &Decoder{limits: limits, validator: newValidator()}
+// NewDecoder returns a Decoder of NewPlants in at most maxBytes (C2.15).
+func NewDecoder(maxBytes int64) *Decoder {
+	return &Decoder{maxBytes: maxBytes, validator: newValidator()}
 }
 
 // Decode decodes exactly one NewPlant from data into p. It returns an [Error] of
@@ -23,8 +23,8 @@ func NewDecoder(limits Limits) *Decoder {
 // not JSON (RFC 8259, RFC 7493), and one of [CodeUnprocessable], which lists all
 // violations, for JSON that is not a NewPlant.
 func (d *Decoder) Decode(data []byte, p *NewPlant) error {
-	if d.limits.TooLong(data) {
-		return TooLarge(d.limits.BodyBytes)
+	if int64(len(data)) > d.maxBytes {
+		return TooLarge(d.maxBytes)
 	}
 	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)

@@ -44,7 +44,7 @@ func TestDecodeAccepts(t *testing.T) {
 		"nested to the bound":    {`{"id":1,"name":"x","y":` + nested(maxDepth-1) + `}`, newPlant(1, "x", nil)},
 		"replacement characters": {`{"id":1,"name":"\ufffd"}`, newPlant(1, "\ufffd", nil)},
 	}
-	decoder := NewDecoder(Limits{BodyBytes: 1 << 20})
+	decoder := NewDecoder(1 << 20)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +120,7 @@ func TestDecodeRefuses(t *testing.T) {
 		},
 		"syntax comes first": {`{"id":"1","name":null,}`, NewError(400, "body: has a trailing comma at byte 21")},
 	}
-	decoder := NewDecoder(Limits{BodyBytes: 1 << 20})
+	decoder := NewDecoder(1 << 20)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,7 +140,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDecodeLimit(t *testing.T) {
 	t.Parallel()
 	const body = `{"id":1,"name":"fern"}`
-	decoder := NewDecoder(Limits{BodyBytes: int64(len(body))})
+	decoder := NewDecoder(int64(len(body)))
 	if err := decoder.Decode([]byte(body), new(NewPlant)); err != nil {
 		t.Errorf("a body of the limit: %v", err)
 	}
@@ -167,7 +167,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	decoder := NewDecoder(Limits{BodyBytes: 64 << 20})
+	decoder := NewDecoder(64 << 20)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var got NewPlant
 		err := decoder.Decode(body, &got)

@@ -94,6 +94,11 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// TooLarge returns the Error for a body of more than limit bytes (C2.15).
+func TooLarge(limit int64) *Error {
+	return Errorf(CodeContentTooLarge, "the body is larger than the limit of %d bytes", limit)
+}
+
 // Body returns e as the body of a response: JSON and a newline (C1.2).
 func (e *Error) Body() []byte {
 	encoded, _ := json.Marshal(e, jsontext.AllowInvalidUTF8(true)) // a number and a string always encode

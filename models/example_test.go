@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleDecoder_Decode() {
-	decoder := models.NewDecoder(models.Limits{BodyBytes: 1 << 20}) // reused for all requests
+	decoder := models.NewDecoder(1 << 20) // reused for all requests
 	for _, body := range []string{
 		`{"id": 1e2, "name": "Monstera", "tag": "climber"}`,
 		`{"id": "7", "tag": null}`,

@@ -12,7 +12,7 @@ import (
 // body with them is decoded to the same plant.
 func TestAllFields(t *testing.T) {
 	t.Parallel()
-	decoder := NewDecoder(Limits{BodyBytes: 1 << 20})
+	decoder := NewDecoder(1 << 20)
 	rapid.Check(t, func(r *rapid.T) {
 		p := rapid.Make[Plant]().Draw(r, "plant")
 		want, err := json.Marshal(p)

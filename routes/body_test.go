@@ -31,7 +31,7 @@ func (r *slowBody) Read(p []byte) (int, error) {
 func TestBodyBufferGrowth(t *testing.T) {
 	t.Parallel()
 	for _, announced := range []int64{1 << 20, 20_000, -1} {
-		h := newHandler(t, newStore(t), func(o *routes.Options) { o.Limits.BodyBytes = 1 << 20 })
+		h := newHandler(t, newStore(t), func(o *routes.Options) { o.MaxBodyBytes = 1 << 20 })
 		text := `{"id":1,"name":"` + strings.Repeat("x", 20_000-18) + `"}`
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", &slowBody{t: t, rest: text})
 		r.ContentLength = announced

@@ -23,7 +23,7 @@ type plants struct {
 func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
-		decoder: models.NewDecoder(options.Limits),
+		decoder: models.NewDecoder(options.MaxBodyBytes),
 		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
 		large:   make(chan struct{}, largeDecodes),
 	}

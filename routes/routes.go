@@ -15,16 +15,16 @@ import (
 
 // Options are the dependencies and settings of the routes.
 type Options struct {
-	Store       Store
-	Verify      middleware.Verify
-	Description *apidocs.Description
-	Page        *apidocs.Page // nil: no documentation page
-	Logger      *slog.Logger
-	Limits      models.Limits
-	Origins     middleware.Origins // allowed by CORS
-	Observe     middleware.Observe // called for each response, unless nil
-	RateLimit   middleware.Limiter // of token subjects; nil: none
-	NoToken     func()             // called for each create without a bearer token, unless nil
+	Store        Store
+	Verify       middleware.Verify
+	Description  *apidocs.Description
+	Page         *apidocs.Page // nil: no documentation page
+	Logger       *slog.Logger
+	MaxBodyBytes int64
+	Origins      middleware.Origins // allowed by CORS
+	Observe      middleware.Observe // called for each response, unless nil
+	RateLimit    middleware.Limiter // of token subjects; nil: none
+	NoToken      func()             // called for each create without a bearer token, unless nil
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -53,7 +53,7 @@ func New(options Options) http.Handler {
 		middleware.Bearer(options.Verify, options.NoToken),
 		middleware.RateLimit(options.RateLimit),
 		middleware.JSONOnly(),
-		middleware.BodyLimit(options.Limits.BodyBytes),
+		middleware.BodyLimit(options.MaxBodyBytes),
 		plants.create,
 	)
 	for path, document := range documents(options.Description, options.Page) {

@@ -37,10 +37,10 @@ func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options
 			}
 			return "tester", nil
 		},
-		Description: description,
-		Page:        apidocs.NewPage(),
-		Logger:      slog.New(slog.DiscardHandler),
-		Limits:      models.Limits{BodyBytes: 1000},
+		Description:  description,
+		Page:         apidocs.NewPage(),
+		Logger:       slog.New(slog.DiscardHandler),
+		MaxBodyBytes: 1000,
 	}
 	for _, c := range change {
 		c(&options)

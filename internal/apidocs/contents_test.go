@@ -181,7 +181,7 @@ func TestExamples(t *testing.T) {
 	}
 	for name, e := range examples {
 		var plant models.NewPlant
-		if err := models.NewDecoder(models.Limits{BodyBytes: 1 << 20}).Decode(encode(t, e), &plant); err != nil {
+		if err := models.NewDecoder(1<<20).Decode(encode(t, e), &plant); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -227,7 +227,7 @@ func (a *App) startControl() {
 	problem := func() string { problem, _ := a.problem(); return problem }
 	a.onClose(control.Start(a.control, a.store, control.Options{
 		Info:    control.Info{BaseURL: a.BaseURL(), Ephemeral: a.seed != nil},
-		Problem: problem, Reset: a.reset, Limits: PlantLimits(a.config), Logger: a.logger,
+		Problem: problem, Reset: a.reset, MaxBodyBytes: a.config.MaxBodyBytes, Logger: a.logger,
 	}).Close)
 }
 

@@ -2,15 +2,10 @@ package app
 
 import (
 	"plantstore/internal/apidocs"
-	"plantstore/internal/config"
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
-	"plantstore/models"
 	"plantstore/routes"
 )
-
-// PlantLimits returns the limits of the plants that are accepted.
-func PlantLimits(c *config.Config) models.Limits { return models.Limits{BodyBytes: c.MaxBodyBytes} }
 
 // newServer builds the server for clients.
 func (a *App) newServer() error {
@@ -25,7 +20,7 @@ func (a *App) newServer() error {
 	}
 	options := routes.Options{
 		Store: a.store, Verify: a.verifier.Verify, Description: description, Page: page,
-		Observe: a.observer.Request, Logger: a.logger, Limits: PlantLimits(c), Origins: c.CORSOrigins,
+		Observe: a.observer.Request, Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: c.CORSOrigins,
 		NoToken: a.verifier.CountMissing,
 	}
 	if c.RateLimit.Requests > 0 {

@@ -18,7 +18,6 @@ import (
 	"plantstore/internal/control"
 	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -48,11 +47,11 @@ func newImport(p *Process) *cli.Command {
 
 // An importer imports files one after the other.
 type importer struct {
-	p       *Process
-	cmd     *cli.Command
-	limits  models.Limits
-	options plantio.Options
-	sum     plantio.Summary
+	p        *Process
+	cmd      *cli.Command
+	maxBytes int64
+	options  plantio.Options
+	sum      plantio.Summary
 
 	reported int64 // bad lines, printed or not
 }
@@ -61,7 +60,7 @@ type importer struct {
 const maxReported = 100
 
 func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
+	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	for _, file := range cmd.Args().Slice() { // before the first one is imported
 		if err := i.check(file); err != nil {
 			return err
@@ -116,7 +115,7 @@ func (i *importer) check(name string) error {
 	}
 	defer func() { _ = file.Close() }()             // only read
 	in := io.NewSectionReader(file, 0, info.Size()) // leaves the offset, which /dev/stdin may share
-	return i.failure(name, plantio.NewReader(in, fileFormat(i.cmd, name), i.limits).Open())
+	return i.failure(name, plantio.NewReader(in, fileFormat(i.cmd, name), i.maxBytes).Open())
 }
 
 func (i *importer) importFile(ctx context.Context, name string) error {
@@ -132,7 +131,7 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	options.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
 	options.Done = func() { bar.Describe(counted(i.sum.Created, "plant", "plants")) }
 	before := max(i.reported, maxReported)
-	err = plantio.Import(ctx, plantio.NewReader(&input, fileFormat(i.cmd, name), i.limits), options, &i.sum)
+	err = plantio.Import(ctx, plantio.NewReader(&input, fileFormat(i.cmd, name), i.maxBytes), options, &i.sum)
 	return i.failure(name, cmp.Or(err, i.reportMore(name, i.reported-before)))
 }
 

@@ -89,7 +89,7 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 	if file == "" {
 		return misuseOf(cmd, "--seed needs the name of a file")
 	}
-	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
+	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
 	if err := i.importFile(ctx, file); err != nil {
 		return fmt.Errorf("--seed: %w", err)
 	}

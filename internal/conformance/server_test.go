@@ -113,7 +113,7 @@ func (s setup) start(t testing.TB) Options {
 	logger := slog.New(slog.DiscardHandler)
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: plants, Description: description, Page: apidocs.NewPage(), Logger: logger, Limits: models.Limits{BodyBytes: 1 << 20}, Origins: s.origins, RateLimit: s.limiter,
+			Store: plants, Description: description, Page: apidocs.NewPage(), Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, RateLimit: s.limiter,
 			Verify: verifier.Verify,
 		}),
 		TLS:    serverTLS,

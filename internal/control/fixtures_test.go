@@ -10,7 +10,6 @@ import (
 	"go.uber.org/goleak"
 
 	"plantstore/internal/control"
-	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 	"plantstore/storage/storagetest"
@@ -62,9 +61,9 @@ func serve(t testing.TB, path string, store *storage.Store) *control.Server {
 		t.Fatal(err)
 	}
 	return control.Start(listener, store, control.Options{
-		Info:   control.Info{BaseURL: "http://127.0.0.1:1"},
-		Limits: models.Limits{BodyBytes: maxBytes},
-		Logger: slog.New(slog.DiscardHandler),
+		Info:         control.Info{BaseURL: "http://127.0.0.1:1"},
+		MaxBodyBytes: maxBytes,
+		Logger:       slog.New(slog.DiscardHandler),
 	})
 }
 

@@ -28,7 +28,7 @@ func TestLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := control.Start(listener, store, control.Options{Limits: models.Limits{BodyBytes: limit}, Logger: slog.New(slog.DiscardHandler)})
+	server := control.Start(listener, store, control.Options{MaxBodyBytes: limit, Logger: slog.New(slog.DiscardHandler)})
 	defer func() { _ = server.Close() }()
 	client, err := control.Dial(t.Context(), path)
 	if err != nil {

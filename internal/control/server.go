@@ -42,9 +42,9 @@ type Options struct {
 	Problem func() string
 	// Reset puts the server back to its seed, and returns the number of plants.
 	Reset func(ctx context.Context) (plants int64, err error)
-	// Limits bound each plant.
-	Limits models.Limits
-	Logger *slog.Logger
+	// MaxBodyBytes bounds each plant, in JSON.
+	MaxBodyBytes int64
+	Logger       *slog.Logger
 }
 
 // A Server offers a store on a socket.
@@ -194,7 +194,7 @@ func (s *Server) create(r *http.Request, send sender) error {
 // readPlants reads the plants of a request. For each, refused has the reason why it is not in
 // records, or nil.
 func (s *Server) readPlants(r *http.Request) (records []storage.Record, refused []error, err error) {
-	in := plantio.NewReader(http.MaxBytesReader(nil, r.Body, maxRequest), plantio.JSONLines, s.options.Limits)
+	in := plantio.NewReader(http.MaxBytesReader(nil, r.Body, maxRequest), plantio.JSONLines, s.options.MaxBodyBytes)
 	for {
 		record, _, err := in.Read()
 		var bad *plantio.LineError

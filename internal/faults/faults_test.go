@@ -59,8 +59,8 @@ func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h 
 	}
 	o := routes.Options{
 		Store: faults.NewStore(store), Verify: verify, Description: description, Logger: logger,
-		Observe: faults.NewObserve(func(*http.Request, models.Code, time.Duration) {}, count),
-		Limits:  models.Limits{BodyBytes: 1000},
+		Observe:      faults.NewObserve(func(*http.Request, models.Code, time.Duration) {}, count),
+		MaxBodyBytes: 1000,
 	}
 	forbidden, limited := o, o
 	forbidden.Verify = func(string) (string, error) { return "", models.NewError(models.CodeForbidden, "no scope") }

@@ -39,7 +39,7 @@ func (f Fault) ofStore() error {
 	case models.CodeConflict:
 		return &storage.ExistsError{Identical: f.Outcome == OutcomeIdentical}
 	case models.CodeUnprocessable: // the plant is valid
-		return models.NewDecoder(models.Limits{BodyBytes: 2}).Decode([]byte("{}"), new(models.NewPlant))
+		return models.NewDecoder(2).Decode([]byte("{}"), new(models.NewPlant))
 	case models.CodeInternal:
 		return storage.ErrUnknown
 	case models.CodeUnavailable:

@@ -6,19 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"plantstore/models"
 )
 
 // jsonArray reads the elements of a JSON array. It only finds their ends: [models.Decoder] checks
 // whether an element is JSON.
 type jsonArray struct {
-	in      *bufio.Reader // after the opening bracket
-	limits  models.Limits
-	line    int
-	element int    // number of the last element
-	text    []byte // the element; of one that is too long the first bytes, which are too many for a plant
-	closed  bool   // the closing bracket has been read
+	in       *bufio.Reader // after the opening bracket
+	maxBytes int64
+	line     int
+	element  int    // number of the last element
+	text     []byte // the element; of one that is too long the first bytes, which are too many for a plant
+	closed   bool   // the closing bracket has been read
 }
 
 // next returns an element, without the spaces around it, which is valid until the following call.
@@ -60,7 +58,7 @@ func (a *jsonArray) next() ([]byte, Position, error) {
 			return a.text, at, nil
 		}
 		at.Line = cmp.Or(at.Line, a.line)
-		if !a.limits.TooLong(a.text) {
+		if int64(len(a.text)) <= a.maxBytes {
 			a.text = append(a.text, c)
 		}
 	}

@@ -79,17 +79,17 @@ func (r *Reader) Open() error {
 	case err != nil:
 		return err
 	case r.format == CSV:
-		r.lines, err = newCSVLines(r.in, line, r.limits)
+		r.lines, err = newCSVLines(r.in, line, r.maxBytes)
 		return err
 	case bytes.HasPrefix(line, []byte("[")):
 		before, _ := r.in.ReadString('[') // in the buffer
-		r.lines = &jsonArray{in: r.in, limits: r.limits, line: 1 + strings.Count(before, "\n")}
+		r.lines = &jsonArray{in: r.in, maxBytes: r.maxBytes, line: 1 + strings.Count(before, "\n")}
 	case bytes.Equal(bytes.TrimSpace(line), []byte("{")):
 		return badFormat("has a plant that spans lines: write each plant on one line, such as with jq -c . FILE, or all plants into an array")
 	case len(line) > 0 && line[0] != '{':
 		return badFormat("begins with %.40q, not with { or [, so it is not JSON: name a CSV file .csv, or use --format csv", line)
 	default:
-		r.lines = &jsonLines{in: r.in, limits: r.limits}
+		r.lines = &jsonLines{in: r.in, maxBytes: r.maxBytes}
 	}
 	return nil
 }

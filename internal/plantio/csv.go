@@ -88,12 +88,12 @@ type csvLines struct {
 
 // newCSVLines reads the header. It returns a *[FormatError] if the first line, or the beginning of a
 // longer one, is no header.
-func newCSVLines(r io.Reader, first []byte, limits models.Limits) (*csvLines, error) {
+func newCSVLines(r io.Reader, first []byte, maxBytes int64) (*csvLines, error) {
 	source := &io.LimitedReader{R: r}
 	in := csv.NewReader(source)
 	in.FieldsPerRecord = -1 // missing cells are absent fields: some programs omit empty ones at the end of a row
 	in.ReuseRecord = true
-	l := &csvLines{in: in, source: source, most: rowFactor*limits.BodyBytes + bufferSize}
+	l := &csvLines{in: in, source: source, most: rowFactor*maxBytes + bufferSize}
 	return l, l.readHeader(first)
 }
 

@@ -59,14 +59,14 @@ type Reader struct {
 	lines  interface {
 		next() (text []byte, at Position, err error)
 	} // NewPlants in JSON; nil: not open
-	limits  models.Limits
-	decoder *models.Decoder
+	maxBytes int64
+	decoder  *models.Decoder
 }
 
-// NewReader returns a Reader from r, with the limits of POST /plants: the body is the JSON line,
-// the element of the JSON array, or the CSV row converted to JSON.
-func NewReader(r io.Reader, format Format, limits models.Limits) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, bufferSize), format: format, limits: limits, decoder: models.NewDecoder(limits)}
+// NewReader returns a Reader from r. A plant has at most maxBytes, as the body of POST /plants: the
+// JSON line, the element of the JSON array, or the CSV row converted to JSON.
+func NewReader(r io.Reader, format Format, maxBytes int64) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, bufferSize), format: format, maxBytes: maxBytes, decoder: models.NewDecoder(maxBytes)}
 }
 
 // Read returns the next plant and its place. It returns io.EOF at the end, a *[LineError] for
@@ -85,7 +85,7 @@ func (r *Reader) Read() (storage.Record, Position, error) {
 	if failure, ok := errors.AsType[*models.Error](err); ok {
 		reason := strings.TrimPrefix(failure.Message, "body: ")
 		if failure.Code == models.CodeContentTooLarge {
-			reason = fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", r.limits.BodyBytes)
+			reason = fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", r.maxBytes)
 		}
 		err = badLine(at, "%s", reason)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/plantio"
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -55,7 +54,7 @@ func FuzzRead(f *testing.F) {
 // readAll returns the plants in a file, and the number of bad lines.
 func readAll(t *testing.T, text []byte, format plantio.Format) (records []storage.Record, bad int) {
 	t.Helper()
-	in := plantio.NewReader(bytes.NewReader(text), format, models.Limits{BodyBytes: int64(len(text) + 1000)})
+	in := plantio.NewReader(bytes.NewReader(text), format, int64(len(text)+1000))
 	for range len(text) + 3 {
 		record, _, err := in.Read()
 		switch {

@@ -40,7 +40,7 @@ func TestImport(t *testing.T) {
 	for _, skip := range []bool{false, true} {
 		var bad []int
 		var sum plantio.Summary
-		err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text.String()), plantio.JSONLines, limits()), plantio.Options{
+		err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text.String()), plantio.JSONLines, maxBytes()), plantio.Options{
 			SkipConflicts: skip,
 			Create: func(_ context.Context, records []storage.Record) []error {
 				outcomes := make([]error, len(records))
@@ -78,7 +78,7 @@ func TestImportOfArray(t *testing.T) {
 	var bad []string
 	var sum plantio.Summary
 	text := `[{"id":1,"name":"a"},{},{"id":2,"name":"b"},{}]`
-	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text), plantio.JSONLines, limits()), plantio.Options{
+	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text), plantio.JSONLines, maxBytes()), plantio.Options{
 		Create: func(context.Context, []storage.Record) []error {
 			return []error{&storage.ExistsError{}, &storage.ExistsError{}}
 		},
@@ -105,7 +105,7 @@ func TestImportMeetsFault(t *testing.T) {
 	}
 	stored := int64(0)
 	var sum plantio.Summary
-	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text.String()), plantio.JSONLines, limits()), plantio.Options{
+	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text.String()), plantio.JSONLines, maxBytes()), plantio.Options{
 		Create: func(_ context.Context, records []storage.Record) []error {
 			outcomes := make([]error, len(records))
 			if stored > 0 {
@@ -135,7 +135,7 @@ func TestImportInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)
 		var sum plantio.Summary
-		err := plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, limits()), plantio.Options{
+		err := plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, maxBytes()), plantio.Options{
 			Create: func(_ context.Context, records []storage.Record) []error {
 				cancel()
 				return make([]error, len(records))
@@ -164,10 +164,10 @@ func TestImportMeetsOtherFaults(t *testing.T) {
 	t.Parallel()
 	errFull := errors.New("nobody reads the report")
 	options := plantio.Options{Bad: func(*plantio.LineError) error { return errFull }}
-	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("{}"), plantio.JSONLines, limits()), options, new(plantio.Summary)); !errors.Is(err, errFull) {
+	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("{}"), plantio.JSONLines, maxBytes()), options, new(plantio.Summary)); !errors.Is(err, errFull) {
 		t.Errorf("Import: %v, want: %v", err, errFull)
 	}
-	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, limits()), options, new(plantio.Summary)); err == nil ||
+	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, maxBytes()), options, new(plantio.Summary)); err == nil ||
 		!strings.Contains(err.Error(), "the file is empty") {
 		t.Errorf("Import: %v", err)
 	}

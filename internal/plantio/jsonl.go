@@ -8,7 +8,6 @@ import (
 	"io"
 	"strconv"
 
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -35,10 +34,10 @@ func (w *jsonWriter) Flush() error { return w.out.Flush() }
 
 // jsonLines reads JSON Lines.
 type jsonLines struct {
-	in     *bufio.Reader
-	limits models.Limits
-	line   int
-	long   []byte // the line, if it does not fit into the buffer of in
+	in       *bufio.Reader
+	maxBytes int64
+	line     int
+	long     []byte // the line, if it does not fit into the buffer of in
 }
 
 // next skips blank lines, but not one that is too long: the rest of it, which is discarded, may
@@ -46,7 +45,7 @@ type jsonLines struct {
 func (l *jsonLines) next() ([]byte, Position, error) {
 	for {
 		text, err := l.readLine()
-		if err != nil || len(bytes.TrimSpace(text)) > 0 || l.limits.TooLong(text) {
+		if err != nil || len(bytes.TrimSpace(text)) > 0 || int64(len(text)) > l.maxBytes {
 			return text, Position{Line: l.line}, err
 		}
 	}
@@ -59,7 +58,7 @@ func (l *jsonLines) readLine() ([]byte, error) {
 	l.long = l.long[:0]
 	text, err := l.in.ReadSlice('\n')
 	for errors.Is(err, bufio.ErrBufferFull) {
-		if !l.limits.TooLong(l.long) {
+		if int64(len(l.long)) <= l.maxBytes {
 			l.long = append(l.long, text...)
 		}
 		text, err = l.in.ReadSlice('\n')

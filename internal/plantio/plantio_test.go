@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // limits returns the limits of all tests except the tests of the limit.
-func limits() models.Limits { return models.Limits{BodyBytes: 8 << 20} }
+func maxBytes() int64 { return 8 << 20 }
 
 // formats returns all formats by name.
 func formats() map[string]plantio.Format {
@@ -48,7 +48,7 @@ func write(t testing.TB, format plantio.Format, records []storage.Record) string
 // read returns the plants of a text and the errors of its other lines.
 func read(t testing.TB, format plantio.Format, text string) (records []storage.Record, bad []string) {
 	t.Helper()
-	in := plantio.NewReader(strings.NewReader(text), format, limits())
+	in := plantio.NewReader(strings.NewReader(text), format, maxBytes())
 	for {
 		record, _, err := in.Read()
 		var lineErr *plantio.LineError
@@ -205,7 +205,7 @@ func TestEndlessLine(t *testing.T) {
 	endless := func(start string) io.Reader {
 		return io.MultiReader(strings.NewReader(start), io.LimitReader(zeros{}, 100<<20), strings.NewReader("\n{\"id\":1,\"name\":\"a\"}"))
 	}
-	in := plantio.NewReader(endless("{"), plantio.JSONLines, limits())
+	in := plantio.NewReader(endless("{"), plantio.JSONLines, maxBytes())
 	var bad *plantio.LineError
 	if _, _, err := in.Read(); !errors.As(err, &bad) || bad.Error() != "line 1: is longer than 8388608 bytes, the limit of MAX_BODY_BYTES" {
 		t.Errorf("JSON Lines: %v", err)
@@ -213,7 +213,7 @@ func TestEndlessLine(t *testing.T) {
 	if record, line, err := in.Read(); err != nil || record.ID != 1 || line.Line != 2 {
 		t.Errorf("the line after it: %+v, %+v, %v", record, line, err)
 	}
-	in = plantio.NewReader(endless("id,name\n1,\""), plantio.CSV, limits())
+	in = plantio.NewReader(endless("id,name\n1,\""), plantio.CSV, maxBytes())
 	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") || !strings.Contains(err.Error(), "after line 1 ") {
 		t.Errorf("CSV: %v", err)
 	}
@@ -273,7 +273,7 @@ func TestReadArray(t *testing.T) {
 //nolint:paralleltest // it measures the memory of the process
 func TestEndlessElement(t *testing.T) {
 	text := io.MultiReader(strings.NewReader("[{"), io.LimitReader(zeros{}, 100<<20), strings.NewReader("},{\"id\":1,\"name\":\"a\"}]"))
-	in := plantio.NewReader(text, plantio.JSONLines, models.Limits{BodyBytes: 1 << 20})
+	in := plantio.NewReader(text, plantio.JSONLines, 1<<20)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, _, err := in.Read()
@@ -303,7 +303,7 @@ func TestLongestLine(t *testing.T) {
 			"array": {plantio.JSONLines, "[\n" + `{"id":1,"name":"` + fits + `"}` + " ,\n" + `{"id":2,"name":"` + fits + `x"}` + ",\n" + `{"id":3,"name":""}` + "]"},
 			"again": {plantio.JSONLines, "\n" + `{"id":1,"name":"` + fits + `" }` + "\n" + `{"id":3,"name":"` + fits + `"}`},
 		} {
-			in := plantio.NewReader(strings.NewReader(texts.text), texts.format, models.Limits{BodyBytes: int64(most)})
+			in := plantio.NewReader(strings.NewReader(texts.text), texts.format, int64(most))
 			var got []string
 			for {
 				record, line, err := in.Read()
@@ -334,7 +334,7 @@ func TestLongestLine(t *testing.T) {
 func TestLongBlankLine(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(" ", 1<<20) + `{"id":1,"name":""}` + "\n \n" + `{"id":3,"name":""}`
-	in := plantio.NewReader(strings.NewReader(text), plantio.JSONLines, models.Limits{BodyBytes: 100})
+	in := plantio.NewReader(strings.NewReader(text), plantio.JSONLines, 100)
 	_, _, err := in.Read()
 	if want := "line 1: is longer than 100 bytes, the limit of MAX_BODY_BYTES"; err == nil || err.Error() != want {
 		t.Errorf("the long line: %v, want %s", err, want)

@@ -28,7 +28,7 @@ func newVerifier() *auth.Verifier {
 // and other middleware than gin.Recovery.
 func bare() error {
 	debug.SetGCPercent(200) // as plantstore serve
-	verifier, decoder := newVerifier(), models.NewDecoder(models.Limits{BodyBytes: 1 << 20})
+	verifier, decoder := newVerifier(), models.NewDecoder(1<<20)
 	return serve(func(c *gin.Context, token string) error {
 		if _, err := verifier.Verify(token); err != nil {
 			return err
@@ -65,12 +65,12 @@ func floorPlus() error {
 	logger, _ := logging.New(os.Stderr, logging.JSON, slog.LevelError)
 	return server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store:       discard{},
-			Verify:      newVerifier().Verify,
-			Description: description,
-			Logger:      logger,
-			Limits:      models.Limits{BodyBytes: 1 << 20},
-			Observe:     admin.NewObserver().Request,
+			Store:        discard{},
+			Verify:       newVerifier().Verify,
+			Description:  description,
+			Logger:       logger,
+			MaxBodyBytes: 1 << 20,
+			Observe:      admin.NewObserver().Request,
 		}),
 		Logger:          logger,
 		Refused:         func(models.Code) {},
