@@ -18,7 +18,6 @@ const maxDepth = 10_000
 // maxLocation is the maximum length of a field's name in a message, in runes.
 const maxLocation = 64
 
-// syntaxError returns the Error for a body that is not JSON.
 func syntaxError(data []byte, err error) *Error {
 	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {
@@ -29,7 +28,6 @@ func syntaxError(data []byte, err error) *Error {
 	return NewError(CodeBadRequest, syntaxMessage(data, syntactic))
 }
 
-// syntaxMessage describes a syntax error and its position for the client.
 func syntaxMessage(data []byte, err *jsontext.SyntacticError) string {
 	at := location(err.JSONPointer)
 	switch {
@@ -48,7 +46,6 @@ func syntaxMessage(data []byte, err *jsontext.SyntacticError) string {
 	return fmt.Sprintf("%s: %s at byte %d", at, syntaxFault(data, offset), offset)
 }
 
-// syntaxFault describes why data is not valid JSON at offset.
 func syntaxFault(data []byte, offset int) string {
 	r, size := utf8.DecodeRune(data[offset:])
 	switch {
@@ -93,7 +90,6 @@ func location(pointer jsontext.Pointer) string {
 	return shorten(name)
 }
 
-// shorten returns a name of at most maxLocation runes.
 func shorten(name string) string {
 	if runes := []rune(name); len(runes) > maxLocation {
 		return string(runes[:maxLocation]) + "…"

@@ -10,7 +10,6 @@ import (
 	"plantstore/models"
 )
 
-// documents returns the handlers of the API documentation by path.
 func documents(d *apidocs.Description, page *apidocs.Page) map[string]http.Handler {
 	all := map[string]http.Handler{
 		"/openapi.yaml": d.YAML,

@@ -62,7 +62,6 @@ func (s *Store) Stopped() <-chan struct{} { return s.failStop.done }
 // stored is corrupt.
 func (s *Store) Fault() error { return s.failStop.Cause() }
 
-// startRun starts the background work of the engine, if it has any.
 func (s *Store) startRun() {
 	runner, ok := s.engine.(Runner)
 	if !ok {

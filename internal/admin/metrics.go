@@ -40,7 +40,6 @@ type series struct {
 // one returns the series of a metric without labels.
 func one(number any) []series { return []series{{value: number}} }
 
-// flag returns 1 or 0.
 func flag(on bool) []series {
 	if on {
 		return one(1)
@@ -56,7 +55,6 @@ func moment(at time.Time) []series {
 	return one(float64(at.UnixMilli()) / 1000)
 }
 
-// write writes the metric in the text format.
 func (m metric) write(text *bytes.Buffer) {
 	if len(m.series) == 0 {
 		return

@@ -74,7 +74,6 @@ func tokenMetrics(tokens auth.Stats) []metric {
 	}
 }
 
-// ready is 1 if the server should get requests.
 func ready(a *admin) []series {
 	problem, _ := a.Problem()
 	return flag(problem == "")
@@ -92,7 +91,6 @@ func requests(o *Observer) (all []series) {
 	return all
 }
 
-// refusals returns refused credentials by reason.
 func refusals(counts []uint64) (all []series) {
 	for reason, n := range counts {
 		all = append(all, series{fmt.Sprintf("{reason=%q}", auth.Reason(reason)), n})

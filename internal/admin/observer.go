@@ -23,7 +23,6 @@ const (
 
 func outcomes() []outcome { return []outcome{created, read, refused, failed} }
 
-// outcomeOf returns the outcome of a response with an Error of that code.
 func outcomeOf(code models.Code) outcome {
 	if code.ServerFault() {
 		return failed

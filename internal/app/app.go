@@ -117,7 +117,6 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	return a, nil
 }
 
-// openStore opens the store.
 func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = a.config.Engines.Open(ctx, a.storage.URL, storage.Options{Logger: a.logger})
 	switch {

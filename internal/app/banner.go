@@ -100,7 +100,6 @@ func (a *App) tokenCommand() string {
 	return a.options.TokenCommand
 }
 
-// docsLink returns the address of the docs page for the banner.
 func (a *App) docsLink() string {
 	if !a.config.Docs {
 		return "(DOCS is off)"

@@ -20,7 +20,6 @@ import (
 // ADDR=unix:PATH.
 const socketPerm fs.FileMode = 0o660
 
-// listeners are the listeners of a server.
 type listeners struct {
 	clients net.Listener
 	admin   net.Listener // nil if there is none
@@ -38,7 +37,6 @@ func listenAll(ctx context.Context, c *config.Config) (*listeners, error) {
 	return l, nil
 }
 
-// listenForClients listens on ADDR.
 func (l *listeners) listenForClients(ctx context.Context, c *config.Config) (err error) {
 	path, ok := config.UnixPath(c.Addr)
 	if !ok {
@@ -113,7 +111,6 @@ func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) 
 	return listener, nil
 }
 
-// openCertificates sets TLS up, if it is configured.
 func (a *App) openCertificates() error {
 	c := a.config
 	switch {

@@ -7,7 +7,6 @@ import (
 	"plantstore/routes"
 )
 
-// newServer builds the server for clients.
 func (a *App) newServer() error {
 	c := a.config
 	description, err := apidocs.New(a.BaseURL())

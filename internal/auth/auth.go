@@ -118,7 +118,6 @@ func NewVerifier(options Options) *Verifier {
 // Tokens signed with removed keys are rejected from then on.
 func (v *Verifier) SetKeys(keys []Key) { v.replace(&v.own, keys) }
 
-// setIssued replaces the keys of the issuer.
 func (v *Verifier) setIssued(keys []Key) { v.replace(&v.issued, keys) }
 
 func (v *Verifier) replace(current *[]Key, keys []Key) {

@@ -138,7 +138,6 @@ func (i *Issuer) Fetch(ctx context.Context) error {
 	return i.replace(ctx)
 }
 
-// replace replaces the keys in use by those of the issuer.
 func (i *Issuer) replace(ctx context.Context) error {
 	keys, ignored, err := i.get(ctx)
 	i.tried = time.Now()
@@ -154,7 +153,6 @@ func (i *Issuer) replace(ctx context.Context) error {
 	return fmt.Errorf("the keys of %s: %w", i.shown, err)
 }
 
-// succeed records a successful fetch of that many keys that can be used.
 func (i *Issuer) succeed(keys int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -258,7 +256,6 @@ func (i *Issuer) Watch(ctx context.Context) {
 	}
 }
 
-// interval returns the time between fetches.
 func (i *Issuer) interval() time.Duration {
 	if i.Ready() != nil {
 		return issuerRetry

@@ -29,7 +29,6 @@ const (
 	maxRSA = 8192
 )
 
-// algorithms returns all supported algorithms.
 func algorithms() []string {
 	return []string{"HS256", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
@@ -89,7 +88,6 @@ func algorithmsOf(public any) ([]string, error) {
 	}
 }
 
-// verifies reports whether the key may verify a token with the given kid and alg.
 func (k Key) verifies(kid, alg string) bool {
 	return (k.id == "" || kid == "" || k.id == kid) && slices.Contains(k.algorithms, alg)
 }

@@ -77,7 +77,6 @@ func parsePublicPEM(contents []byte) (keys []Key, err error) {
 	return keys, checkCount(len(keys))
 }
 
-// parseBlock returns the public or private key in a PEM block.
 func parseBlock(block *pem.Block) (any, error) {
 	key, err := jwkset.LoadX509KeyInfer(block)
 	switch {

@@ -38,7 +38,6 @@ func (r Reason) String() string {
 	}[r]
 }
 
-// A refusals counts refused credentials by their reasons.
 type refusals [reasons]atomic.Uint64
 
 // CountMissing counts a request without a bearer token, which [Verifier.Verify] does not get.

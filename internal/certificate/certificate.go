@@ -72,7 +72,6 @@ func (f *Files) Reload() error {
 	return nil
 }
 
-// read returns the certificate and key in the files.
 func (f *Files) read() (pair tls.Certificate, err error) {
 	cert, err := os.ReadFile(f.cert)
 	if err != nil {

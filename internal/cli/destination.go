@@ -36,10 +36,8 @@ func checkOutput(file string, force bool) error {
 	return nil
 }
 
-// adviseOutput adds a remedy to an error of a written file.
 func adviseOutput(err error) error { return app.Advise(err, "create its directory first", "") }
 
-// requireFile returns an error if the plants are not in a file.
 func requireFile(c *config.Config) error {
 	if c.Storage.Path == "" {
 		return misuse("the plants are not in a file but in %s: use its own tools for copies", c.Storage.Scheme)

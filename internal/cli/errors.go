@@ -12,7 +12,6 @@ import (
 	"plantstore/storage"
 )
 
-// An exitError is an error with the exit code of the program.
 type exitError struct {
 	error
 	code int
@@ -31,7 +30,6 @@ func findings(format string, args ...any) error {
 	return &exitError{fmt.Errorf(format, args...), exitFindings}
 }
 
-// exitCode returns the exit code for an error of a command.
 func exitCode(err error) int {
 	if coded, ok := errors.AsType[*exitError](err); ok {
 		return coded.code

@@ -30,7 +30,6 @@ func corruptStore(p *Process, err error, format string, args ...any) error {
 	return findings(format, args...)
 }
 
-// writeFindings prints the findings, and how many plants are intact.
 func writeFindings(w io.Writer, report storage.Report) error {
 	var text strings.Builder
 	for _, finding := range report.Corruption {

@@ -12,7 +12,6 @@ import (
 // decimal is for flags with integers: by default the library also accepts 0x10, and 010 as 8.
 func decimal() cli.IntegerConfig { return cli.IntegerConfig{Base: 10} }
 
-// allOptionFlags returns the flags of all options, by category.
 func allOptionFlags(p *Process) (flags []cli.Flag) {
 	for _, o := range p.options() {
 		if o.Flag != "" {
@@ -41,13 +40,11 @@ func optionFlag(o config.Option, category string) cli.Flag {
 	return &cli.StringFlag{Name: o.Flag, Usage: o.Help, Category: category, DefaultText: o.Default, HideDefault: o.Default == ""}
 }
 
-// choiceFlag returns a flag with a few valid values.
 func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
 	validate := func(text string) error { return config.CheckChoice(text, values) }
 	return &cli.StringFlag{Name: name, Usage: usage, Value: preset, HideDefault: preset == "", Validator: validate}
 }
 
-// storageOptions returns the options for the location of the plants.
 func storageOptions(p *Process) (envs []string) {
 	for _, o := range p.options() {
 		if strings.HasPrefix(o.Env, "STORAGE_URL") {
@@ -57,7 +54,6 @@ func storageOptions(p *Process) (envs []string) {
 	return envs
 }
 
-// storeFlags returns the flags of a command that uses the store.
 func storeFlags(p *Process, flags ...cli.Flag) []cli.Flag {
 	return append(flags, optionFlags(p, storageOptions(p)...)...)
 }
@@ -66,12 +62,10 @@ func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON", HideDefault: true}
 }
 
-// formatFlag returns the flag of commands that print plants.
 func formatFlag() cli.Flag {
 	return choiceFlag("format", "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)", "", "table", "jsonl", "csv")
 }
 
-// quietFlag returns the flag of commands that may take long.
 func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Usage: "print errors only", HideDefault: true}
 }

@@ -45,7 +45,6 @@ func newImport(p *Process) *cli.Command {
 	}
 }
 
-// An importer imports files one after the other.
 type importer struct {
 	p        *Process
 	cmd      *cli.Command
@@ -135,7 +134,6 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	return i.failure(name, cmp.Or(err, i.reportMore(name, i.reported-before)))
 }
 
-// failure returns the error for an import of a file that ended with err.
 func (i *importer) failure(name string, err error) error {
 	if err == nil {
 		return nil
@@ -198,7 +196,6 @@ func (i *importer) report(value any, format string, args ...any) error {
 	return err
 }
 
-// openError returns the error for a file that cannot be opened.
 func openError(name string, err error) error {
 	return fmt.Errorf("import %s: %w", name, app.AdviseRead(reason(err), "name a file of plants, JSON or CSV, or - for stdin"))
 }

@@ -76,7 +76,6 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 	return err
 }
 
-// selected reports whether a plant has the tag of --tag.
 func selected(cmd *cli.Command, record storage.Record) bool {
 	tag := record.Plant.Tag
 	return !cmd.IsSet("tag") || tag != nil && *tag == cmd.String("tag")

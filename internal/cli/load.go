@@ -40,7 +40,6 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// readDotenv returns the values in .env, if it exists.
 func readDotenv() (map[string]string, error) {
 	dir, _ := os.Getwd() // empty: unknown
 	dotenv, err := config.ReadDotenv(filepath.Join(dir, config.DotenvFile))

@@ -31,7 +31,6 @@ type Process struct {
 	StorageOptions []config.Option // for the location of the plants, see [config.Options]
 }
 
-// options returns the options of the program.
 func (p *Process) options() []config.Option { return config.Options(p.StorageOptions...) }
 
 func (p *Process) environ() map[string]string {

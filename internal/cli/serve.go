@@ -80,7 +80,6 @@ func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 	return storage.ParseURL(storage.DefaultScheme + ":" + filepath.Join(dir, "plants.db"))
 }
 
-// seed imports the file of --seed, if it is given.
 func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, server *app.App) error {
 	file := cmd.String("seed")
 	if !cmd.IsSet("seed") {

@@ -32,7 +32,6 @@ func withServer(
 	return err
 }
 
-// requireServer connects to the server of the database.
 func requireServer(ctx context.Context, c *config.Config) (*control.Client, error) {
 	server, err := app.Server(ctx, c.Storage.Path)
 	if err == nil && server == nil {

@@ -175,7 +175,6 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 	return key, nil
 }
 
-// readKey reads the key of --key for the algorithm of --alg, if it is given.
 func readKey(cmd *cli.Command) (*auth.PrivateKey, error) {
 	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"))
 	switch {
@@ -240,7 +239,6 @@ func programName(p *Process) string {
 
 var byGoRun = regexp.MustCompile(`/go-build\d+/|/[0-9a-f]{64}-d/`)
 
-// shellQuote quotes an argument for a POSIX shell, if necessary.
 func shellQuote(argument string) string {
 	if argument != "" && config.IsPlain(argument) {
 		return argument

@@ -11,12 +11,10 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// misuseOf returns a misuse of a command, with a hint at its help.
 func misuseOf(cmd *cli.Command, format string, args ...any) error {
 	return misuseBy(errors.Join(fmt.Errorf(format, args...), errors.New("see: "+cmd.FullName()+" --help")))
 }
 
-// usageError returns the misuse for the library's error about a flag.
 func usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error {
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // the flag of a misspelled command
 		return arguments(0, 0)(ctx, cmd)

@@ -35,7 +35,6 @@ func (o Option) shown(text string) string {
 	return text
 }
 
-// isFile reports whether values are the names of files.
 func (o Option) isFile() bool { return strings.HasSuffix(o.Env, "_FILE") || o.Env == "JWT_PUBLIC_KEYS" }
 
 // isAddress reports whether values are addresses or URLs without a user.

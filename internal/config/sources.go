@@ -24,7 +24,6 @@ type Sources struct {
 	Dotenv  map[string]string
 }
 
-// A value is the value of an option and the precedence of its source.
 type value struct {
 	text       string
 	precedence int
@@ -38,7 +37,6 @@ const (
 	fromFlag
 )
 
-// lookup returns the value of an option from the first source that has one.
 func (s Sources) lookup(o Option) value {
 	if text, ok := s.Flags[o.Env]; ok {
 		return value{text, fromFlag}

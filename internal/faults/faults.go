@@ -69,10 +69,8 @@ type demand struct {
 	applied bool // the response is its failure
 }
 
-// demandKey is the key of the *demand in a context.
 type demandKey struct{}
 
-// demandOf returns the demand of the request with that context, nil if there is none.
 func demandOf(ctx context.Context) *demand {
 	d, _ := ctx.Value(demandKey{}).(*demand)
 	return d

@@ -17,7 +17,6 @@ const outcome = "fault"
 // appliedField is the header field with the preferences that were honored (RFC 7240).
 const appliedField = "Preference-Applied"
 
-// preferences returns the value of appliedField.
 func (d *demand) preferences() string {
 	var applied []byte
 	if d.Delay > 0 {

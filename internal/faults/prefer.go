@@ -53,7 +53,6 @@ func ParsePrefer(values []string) (f Fault) {
 	return f
 }
 
-// knownCode returns the code with that number, or 0 if there is none.
 func knownCode(text string) models.Code {
 	for _, c := range models.Codes() {
 		if c.Code.String() == text {

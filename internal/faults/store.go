@@ -33,7 +33,6 @@ func (s store) Create(ctx context.Context, id int64, plant models.Plant) error {
 	return failure
 }
 
-// ofStore returns the error of a store for a fault, or nil.
 func (f Fault) ofStore() error {
 	switch f.Code {
 	case models.CodeConflict:

@@ -36,7 +36,6 @@ func listed(texts []string) string {
 	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
-// A csvWriter writes CSV with a header row.
 type csvWriter struct {
 	out *csv.Writer
 	row []string
@@ -76,7 +75,6 @@ func cell(text string) string {
 	return string(quoted)
 }
 
-// csvLines reads CSV with a header row.
 type csvLines struct {
 	in     *csv.Reader
 	source *io.LimitedReader // for a row
@@ -105,7 +103,6 @@ func (l *csvLines) next() ([]byte, Position, error) {
 	return l.text, at, err
 }
 
-// row returns the next row and its place.
 func (l *csvLines) row() (row []string, at Position, err error) {
 	l.source.N = l.most
 	row, err = l.in.Read()
@@ -146,7 +143,6 @@ func (l *csvLines) readHeader(first []byte) error {
 	return nil
 }
 
-// badHeader returns the error for a first line that is no header.
 func badHeader(line []byte) error {
 	delimiter := ""
 	if i := bytes.IndexAny(line, ",;\t"); i >= 0 {
@@ -161,14 +157,12 @@ func badHeader(line []byte) error {
 	return badFormat("line 1: must name the columns %s, each once, but is %q", listed(columns()), line)
 }
 
-// A column is a column of a file.
 type column struct {
 	name    string
 	ignored bool
 	text    bool // an empty cell is an empty text, rather than an absent field
 }
 
-// isOptional reports whether a column may be missing.
 func isOptional(name string) bool {
 	return slices.ContainsFunc(models.TextFields(), func(f models.TextField) bool { return f.Name == name && !f.Required })
 }
@@ -197,7 +191,6 @@ func (l *csvLines) toJSON(row []string, at Position) (err error) {
 	return nil
 }
 
-// appendCell appends the value of a cell as JSON.
 func appendCell(b []byte, column, text string) ([]byte, error) {
 	value := jsontext.Value(text)
 	literal := strings.HasPrefix(text, `"`)

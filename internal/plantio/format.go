@@ -117,7 +117,6 @@ func badLine(at Position, format string, args ...any) *LineError {
 // maxReason bounds the messages about a file, in bytes: its names can be long.
 const maxReason = 500
 
-// shorten returns at most the first maxReason bytes of text.
 func shorten(text string) string {
 	const mark = "…"
 	if len(text) <= maxReason {

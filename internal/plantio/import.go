@@ -89,7 +89,6 @@ func Import(ctx context.Context, in *Reader, options Options, sum *Summary) erro
 	}
 }
 
-// readBatches reads in and sends batches until in ends or ctx is done.
 func readBatches(ctx context.Context, in *Reader, batches chan<- *batch) {
 	for ended := false; !ended; {
 		b := readBatch(in)

@@ -14,7 +14,6 @@ import (
 // bufferSize is the size in bytes of the read and write buffers.
 const bufferSize = 256 << 10
 
-// A jsonWriter writes JSON Lines.
 type jsonWriter struct {
 	out  *bufio.Writer
 	line []byte
@@ -32,7 +31,6 @@ func (w *jsonWriter) Write(record storage.Record) (err error) {
 
 func (w *jsonWriter) Flush() error { return w.out.Flush() }
 
-// jsonLines reads JSON Lines.
 type jsonLines struct {
 	in       *bufio.Reader
 	maxBytes int64

@@ -29,7 +29,6 @@ type Rate struct {
 	Per      time.Duration
 }
 
-// units are the units of time of a Rate, by their names.
 func units() map[string]time.Duration {
 	return map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
 }

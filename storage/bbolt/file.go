@@ -32,7 +32,6 @@ func refusal(format string, args ...any) error {
 	return refusalError{text: fmt.Sprintf(format, args...)}
 }
 
-// corrupt returns a refusal of a corrupt store.
 func corrupt(format string, args ...any) error {
 	return refusalError{text: fmt.Sprintf(format, args...), corrupt: true}
 }

@@ -48,7 +48,6 @@ func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	return store, nil
 }
 
-// openEngine opens the engine of [OpenFile].
 func openEngine(path string, options storage.Options) (*Engine, error) {
 	if options.ReadOnly {
 		return open(path, options)

@@ -170,7 +170,6 @@ func newPageCheck(file io.ReaderAt, step func() error) *pageCheck {
 	return &pageCheck{file: file, meta: newest, step: step}
 }
 
-// all checks all pages.
 func (c *pageCheck) all() error {
 	plants, err := c.buckets()
 	if err == nil && plants != 0 {
@@ -182,7 +181,6 @@ func (c *pageCheck) all() error {
 	return err
 }
 
-// page reads page id.
 func (c *pageCheck) page(id uint64) (p page, err error) {
 	if err := c.step(); err != nil {
 		return page{}, err

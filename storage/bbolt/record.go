@@ -45,7 +45,6 @@ func verify(tx *bolt.Tx) error {
 	return nil
 }
 
-// putID gives the database a new id.
 func putID(tx *bolt.Tx) error {
 	id := make([]byte, idLen)
 	_, _ = rand.Read(id) // never fails
