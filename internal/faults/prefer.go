@@ -35,8 +35,8 @@ type Fault struct {
 // preferences, and values out of range, are ignored, as the RFC requires.
 func ParsePrefer(values []string) (f Fault) {
 	hasCode, hasDelay := false, false
-	for _, preference := range splitUnquoted(strings.Join(values, ","), ',') {
-		parts := splitUnquoted(preference, ';')
+	for preference := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		parts := strings.Split(preference, ";")
 		switch name, value := assignment(parts[0]); {
 		case name == "code" && !hasCode:
 			hasCode = true
@@ -74,25 +74,8 @@ func outcomeOf(code models.Code, parameters []string) string {
 	return ""
 }
 
-// splitUnquoted splits a text at a separator outside of quoted strings.
-func splitUnquoted(text string, separator byte) (parts []string) {
-	start, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\' && quoted:
-			i++
-		case c == separator && !quoted:
-			parts = append(parts, text[start:i])
-			start = i + 1
-		}
-	}
-	return append(parts, text[start:])
-}
-
-// assignment returns the name, in lower case, and the value of a preference or parameter. No
-// value that this package accepts has a character that a quoted string must escape.
+// assignment returns the name, in lower case, and the value of a preference or parameter. Nothing
+// that this package accepts has a comma, a semicolon or a character that a quoted string must escape.
 func assignment(text string) (name, value string) {
 	name, value, _ = strings.Cut(text, "=")
 	value = strings.Trim(value, " \t")

@@ -26,7 +26,6 @@ func TestParsePrefer(t *testing.T) {
 		"code=409;outcome=identical;delay=1": {Code: 409, Outcome: identical},
 		"code=409;outcome=stored":            {Code: 409},
 		"code=503;outcome=stored":            {Code: 503},
-		`foo="a,code=503;b\",code=404"`:      {},
 		"code=999, code=503":                 {}, // the first counts
 		"code=200":                           {},
 		"code=0503":                          {},
