@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 )
@@ -44,17 +44,17 @@ type operation struct {
 	start, stop time.Duration // times since the epoch of the site
 }
 
-// An outcome is the conclusion of a client from a response.
-type outcome int
+// An outcome is what a client concludes from a response.
+type outcome = load.Outcome
 
 // The outcomes.
 const (
-	created   outcome = iota
-	identical         // taken by an identical plant
-	different         // taken by a different plant
-	refused           // not stored
-	unknown           // stored or not
-	wrong             // a response that violates the contract
+	created   = load.Created
+	identical = load.Identical
+	different = load.Different
+	refused   = load.Refused
+	unknown   = load.Unknown
+	wrong     = load.Wrong
 )
 
 // newSite starts n replicas on the store at url.
@@ -93,30 +93,9 @@ func (s *site) post(replica int, id int64, plant string) (outcome, string) {
 	s.mu.Lock()
 	url := s.replicas[replica%len(s.replicas)].BaseURL
 	s.mu.Unlock()
-	r, err := plantstore.Post(s.t.Context(), s.client, url, s.token, fmt.Sprintf(`{"id":%d,"name":%q}`, id, plant))
-	if err != nil {
-		return unknown, err.Error()
-	}
-	return classify(r), fmt.Sprintf("status %d, error %d: %s", r.Status, r.Code, r.Message)
-}
-
-// classify returns the claim of a response.
-func classify(r plantstore.Reply) outcome {
-	switch {
-	case r.Status == http.StatusOK:
-		return created
-	case r.Status != http.StatusBadRequest:
-		return wrong
-	case r.Identical():
-		return identical
-	case r.Code == http.StatusConflict && strings.Contains(r.Message, "is different"):
-		return different
-	case strings.Contains(r.Message, "was not stored"):
-		return refused
-	case r.Code == http.StatusInternalServerError && strings.Contains(r.Message, "the outcome is unknown"):
-		return unknown
-	}
-	return wrong
+	reply, err := plantstore.Post(s.t.Context(), s.client, url, s.token, fmt.Sprintf(`{"id":%d,"name":%q}`, id, plant))
+	r := load.Response{Reply: reply, Err: err}
+	return r.Outcome(), r.String()
 }
 
 // create posts a create, and records the operation.
@@ -137,21 +116,21 @@ func (s *site) create(replica int, id int64, plant string, own bool) outcome {
 // their last responses. One in four creates of each writer is of an id that the others create,
 // too.
 func (s *site) load() (stop func()) {
-	var all sync.WaitGroup
 	var ended atomic.Bool
-	for w := range writers {
-		all.Go(func() {
+	var all sync.WaitGroup
+	all.Go(func() {
+		load.Each(writers, writers, func(w int) {
 			for n := 0; !ended.Load(); n++ {
 				id, own := 1<<40|int64(w)<<28|int64(n), true
 				if n%4 == 3 {
 					id, own = -(1<<40 | int64(n)), false
 				}
-				if s.create(w+n, id, fmt.Sprintf("plant %d of writer %d", n, w), own) == unknown {
+				if s.create(w+n, id, fmt.Sprintf("plant %d of writer %d", n, w), own) >= refused {
 					time.Sleep(time.Millisecond) // a replica that has exited refuses at once
 				}
 			}
 		})
-	}
+	})
 	return func() {
 		ended.Store(true)
 		all.Wait()
@@ -162,11 +141,10 @@ func (s *site) load() (stop func()) {
 func (s *site) await(n int64) {
 	s.t.Helper()
 	want := s.created.Load() + n
-	for end := time.Now().Add(process.Patience); s.created.Load() < want; {
+	for end := time.Now().Add(process.Patience); s.created.Load() < want; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			s.t.Fatalf("%d plants were not created within %v", n, process.Patience)
 		}
-		time.Sleep(time.Millisecond) // state of other processes
 	}
 }
 
@@ -176,25 +154,15 @@ func (s *site) await(n int64) {
 func (s *site) verify() {
 	s.t.Helper()
 	s.client.CloseIdleConnections()
-	sent := slices.Clone(s.history)
-	next := make(chan operation)
-	var all sync.WaitGroup
-	for w := range writers {
-		all.Go(func() {
-			for o := range next {
-				s.create(w+int(o.stop), o.id, o.plant, false)
-			}
-		})
-	}
-	counts := map[outcome]int{}
+	sent, counts := slices.Clone(s.history), map[outcome]int{}
+	load.Each(len(sent), writers, func(i int) {
+		if o := sent[i]; o.outcome == created || o.outcome == unknown || o.outcome == refused {
+			s.create(i, o.id, o.plant, false)
+		}
+	})
 	for _, o := range sent {
 		counts[o.outcome]++
-		if o.outcome == created || o.outcome == unknown || o.outcome == refused {
-			next <- o
-		}
 	}
-	close(next)
-	all.Wait()
 	checkResponses(s.t, s.history)
 	checkLinearizable(s.t, s.history)
 	s.t.Logf("%d creates: %d created, %d identical, %d different, %d refused, %d unknown",

@@ -38,14 +38,13 @@ func everySeries(t *testing.T) []series {
 	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
 	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"keys":[]}`) }))
 	t.Cleanup(issuer.Close)
-	s := newSite(t, plantstore.Options{Env: []string{
+	s := newSite(t, plantstore.Options{TLS: authority.Client(), Env: []string{
 		"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key, "JWT_JWKS_URL=" + issuer.URL, "JWT_SECRET=a secret of the tests, long enough for HS256",
 	}})
-	s.client.Transport = &http.Transport{TLSClientConfig: authority.Client()}
 	s.create(`{"id":1,"name":"Monstera"}`)
 	list := []series{{"__name__": "up", "job": "plantstore", "instance": "x"}} // series of Prometheus itself
 	label := regexp.MustCompile(`(\w+)="([^"]*)"`)
-	for text := range s.metrics() {
+	for text := range s.Metrics() {
 		name, labels, _ := strings.Cut(text, "{")
 		one := series{"__name__": name, "job": "plantstore", "instance": "x"}
 		for _, pair := range label.FindAllStringSubmatch(labels, -1) {

@@ -35,7 +35,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 			}
 			return 0
 		})
-		for a, end := create(long), time.Now().Add(patience); a.Code != http.StatusInsufficientStorage; a = create(long) {
+		for a, end := create(long), time.Now().Add(plantstore.Patience); a.Code != http.StatusInsufficientStorage; a = create(long) {
 			if a.Status != http.StatusOK || time.Now().After(end) {
 				t.Fatalf("create %d on a full disk: %d %s", id, a.Status, a.Body)
 			}
@@ -50,7 +50,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		fs.SetFault(nil)
-		s.await("ready again", func() bool { return s.probe("/readyz").Status == http.StatusOK })
+		plantstore.Await(t, "ready again", func() bool { return s.probe("/readyz").Status == http.StatusOK })
 		if a := create(long); a.Status != http.StatusOK {
 			t.Errorf("a create after that: %d %s", a.Status, a.Body)
 		}

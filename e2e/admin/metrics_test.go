@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/internal/certtest"
 )
 
 // requests returns the nonzero counts of responses, by outcome and error.
@@ -40,16 +39,14 @@ func TestMetricsCountRequests(t *testing.T) {
 	s.create(`{"id":`)
 	s.create(`{"id":"1"}`)
 	s.create(`{"id":"2"}`)
-	s.request(http.MethodPost, s.BaseURL+"/plants", "", `{}`)
-	s.request(http.MethodPost, s.BaseURL+"/plants", "no token", `{}`)
-	s.request(http.MethodPut, s.BaseURL+"/plants", s.token, `{}`)
-	s.request(http.MethodGet, s.BaseURL+"/nowhere", "", "")
-	s.request(http.MethodGet, s.BaseURL+"/openapi.json", "", "")
-	conn := dial(t, s.BaseURL)
-	fmt.Fprint(conn, "garbage\r\n\r\n") // requests that reach no handler
-	read(t, conn)
+	s.request(http.MethodPost, s.BaseURL+"/plants")
+	s.Post("no token", `{}`)
+	s.request(http.MethodPut, s.BaseURL+"/plants")
+	s.Get(s.BaseURL + "/nowhere")
+	s.Get(s.BaseURL + "/openapi.json")
+	must.Get(plantstore.Dial(t, s.BaseURL).Do("garbage\r\n\r\n"))(t) // it reaches no handler
 
-	all := s.metrics()
+	all := s.Metrics()
 	want := map[string]float64{
 		"created 0": plants, "read 0": 1, "refused 409": duplicates, "refused 400": 2, "refused 422": 2,
 		"refused 401": 2, "refused 405": 1, "refused 404": 1,
@@ -80,28 +77,8 @@ func TestMetricsCountRequests(t *testing.T) {
 		t.Errorf("the file has %v bytes, the file system %v free bytes", all["plantstore_store_size_bytes"], all["plantstore_store_free_bytes"])
 	}
 	s.Stop()
-	again := newSite(t, plantstore.Options{Dir: s.Dir}).metrics()
+	again := plantstore.Start(t, plantstore.Options{Dir: s.Dir}).Metrics()
 	if again["plantstore_store_plants"] != plants || len(requests(again)) > 0 {
 		t.Errorf("after a restart there are %v plants, %v", again["plantstore_store_plants"], requests(again))
-	}
-}
-
-// TestMetricOfCertificateExpiry checks that the expiry of the certificate is a metric, also
-// after the certificate was replaced. Without a certificate there is no such metric.
-func TestMetricOfCertificateExpiry(t *testing.T) {
-	t.Parallel()
-	const name = "plantstore_certificate_expiry_timestamp_seconds"
-	authority, dir, now := certtest.New(t), t.TempDir(), time.Now()
-	cert, key := authority.Issue(dir, now.Add(time.Hour))
-	s := newSite(t, plantstore.Options{Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key}})
-	if got, want := s.metrics()[name], now.Add(time.Hour).Unix(); got != float64(want) {
-		t.Errorf("%s is %v, want %d", name, got, want)
-	}
-	authority.Issue(dir, now.Add(2*time.Hour))
-	s.HangUp()
-	want := float64(now.Add(2 * time.Hour).Unix())
-	s.await("the metric changes", func() bool { return s.metrics()[name] == want })
-	if got, there := newSite(t, plantstore.Options{}).metrics()[name]; there {
-		t.Errorf("without TLS %s is %v", name, got)
 	}
 }

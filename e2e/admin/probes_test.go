@@ -1,39 +1,16 @@
 package admin
 
 import (
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
-
-// TestReady checks that a server that is ready accepts creates.
-func TestReady(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, plantstore.Options{})
-	s.wantAlive()
-	if a := s.probe("/readyz"); a.Status != http.StatusOK || a.Body != `{"status":"ready"}`+"\n" {
-		t.Errorf("/readyz: %d %s", a.Status, a.Body)
-	}
-	if a := s.create(`{"id":1,"name":"Monstera"}`); a.Status != http.StatusOK {
-		t.Errorf("a create: %d %s", a.Status, a.Body)
-	}
-	address := strings.TrimPrefix(s.AdminURL, "http://")
-	s.Stop()
-	if conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address); err == nil {
-		_ = conn.Close()
-		t.Error("the admin listener still exists after the exit of the process")
-	}
-}
 
 // TestReadyWhileStopping checks that a server that is shut down reports that it is not ready
 // before it stops accepting connections, and while it drains requests; then it exits with 0.
@@ -42,18 +19,16 @@ func TestReadyWhileStopping(t *testing.T) {
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m", "LOG_LEVEL=error"}})
 	h := s.hold(`{"id":-1,"name":"the last one"}`)
 	s.Terminate()
-	for end, closed := time.Now().Add(patience), false; !closed; {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.BaseURL, "http://"))
-		if closed = err != nil; !closed {
+	plantstore.Await(t, "the server accepts no connections", func() bool {
+		conn, err := plantstore.DialFrom(t.Context(), s.BaseURL, 1)
+		if err == nil {
 			_ = conn.Close()
 		}
-		if a := s.probe("/readyz"); closed && a.Status != http.StatusBadRequest {
+		if a := s.probe("/readyz"); err != nil && a.Status != http.StatusBadRequest {
 			t.Errorf("the server accepts no connection, and /readyz returns %s", a.Body)
 		}
-		if time.Now().After(end) {
-			t.Fatal("the server still accepts connections")
-		}
-	}
+		return err != nil
+	})
 	s.wantUnready("shutting down")
 	s.wantAlive()
 	if a := h.release(); a.Status != http.StatusOK {
@@ -68,14 +43,14 @@ func TestReadyAfterFault(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m"}})
 	h := s.hold(`{"id":1,"name":"Monstera"}`)
-	if s.metrics()["plantstore_store_stopped"] != 0 {
+	if s.Metrics()["plantstore_store_stopped"] != 0 {
 		t.Error("the store has stopped before anything happened")
 	}
 	must.Do(t, os.Remove(filepath.Join(s.Dir, "data", "plants.db")))
-	s.await("not ready", func() bool { return s.probe("/readyz").Status != http.StatusOK })
+	plantstore.Await(t, "not ready", func() bool { return s.probe("/readyz").Status != http.StatusOK })
 	s.wantUnready("stopped itself after a fault")
 	s.wantAlive()
-	if s.metrics()["plantstore_store_stopped"] != 1 {
+	if s.Metrics()["plantstore_store_stopped"] != 1 {
 		t.Error("plantstore_store_stopped is not 1")
 	}
 	if a := h.release(); a.Status != http.StatusBadRequest || a.Code != models.CodeUnavailable {
@@ -84,32 +59,17 @@ func TestReadyAfterFault(t *testing.T) {
 	s.awaitEnd(1)
 }
 
-// TestProfiles checks that profiles are off by default.
-func TestProfiles(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, plantstore.Options{})
-	if a := s.probe("/debug/pprof/"); a.Status != http.StatusBadRequest || a.Code != models.CodeNotFound {
-		t.Errorf("without PPROF: %d %s", a.Status, a.Body)
-	}
-	s = newSite(t, plantstore.Options{Env: []string{"PPROF=on"}})
-	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1"} {
-		if a := s.probe(path); a.Status != http.StatusOK || a.Body == "" {
-			t.Errorf("%s: %d, %d bytes", path, a.Status, len(a.Body))
-		}
-	}
-}
-
 // TestListenersAreApart checks that neither listener serves the paths of the other, and that
 // without an admin listener its paths do not exist.
 func TestListenersAreApart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
 	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
-		if a := s.request(http.MethodGet, s.BaseURL+path, "", ""); a.Status != http.StatusBadRequest || a.Code != models.CodeNotFound {
+		if a := s.Get(s.BaseURL + path); a.Status != http.StatusBadRequest || a.Code != models.CodeNotFound {
 			t.Errorf("%s for clients: %d %s", path, a.Status, a.Body)
 		}
 	}
-	if a := s.request(http.MethodPost, s.AdminURL+"/plants", s.token, `{"id":1,"name":"x"}`); a.Code != models.CodeNotFound {
+	if a := must.Get(plantstore.Post(t.Context(), http.DefaultClient, s.AdminURL, s.token, `{"id":1,"name":"x"}`))(t); a.Code != models.CodeNotFound {
 		t.Errorf("a create at the admin listener: %d %s", a.Status, a.Body)
 	}
 	s = newSite(t, plantstore.Options{Env: []string{"ADMIN_ADDR=off"}})
@@ -126,20 +86,19 @@ func TestListenersAreApart(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
-	var all []net.Conn
+	var all []*plantstore.Conn
 	for range 500 {
-		all = append(all, dial(t, s.AdminURL))
+		all = append(all, plantstore.Dial(t, s.AdminURL))
 	}
 	for host, status := range map[string]int{"localhost": http.StatusOK, "example.com": http.StatusBadRequest} {
-		conn := dial(t, s.AdminURL)
-		fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: %s\r\n\r\n", host)
-		if a := read(t, conn); a.Status != status {
+		conn := plantstore.Dial(t, s.AdminURL)
+		if a := must.Get(conn.Do("GET /livez HTTP/1.1\r\nHost: " + host + "\r\n\r\n"))(t); a.Status != status {
 			t.Errorf("%s: %d %s, want %d", host, a.Status, a.Body, status)
 		}
 		all = append(all, conn)
 	}
 	for _, conn := range all {
-		if _, err := io.Copy(io.Discard, conn); os.IsTimeout(err) {
+		if _, err := io.Copy(io.Discard, conn.In); os.IsTimeout(err) {
 			t.Fatal("a connection stays open")
 		}
 	}

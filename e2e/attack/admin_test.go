@@ -24,7 +24,7 @@ func TestAdminListenerRefusesPages(t *testing.T) {
 		r := must.Get(plantstore.Read(response))(t)
 		return r.Status, r.Body
 	}
-	for _, path := range []string{"/livez", "/readyz", "/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
+	for _, path := range []string{"/livez", "/readyz", "/metrics", "/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1"} {
 		if status, body := get(path, "", "", ""); status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, status, body)
 		}

@@ -1,13 +1,9 @@
 package attack
 
 import (
-	"bufio"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -21,51 +17,36 @@ import (
 
 // A peer is the client's end of a connection to the server, with a token.
 type peer struct {
-	net.Conn
+	*plantstore.Conn
 
 	t     testing.TB
-	in    *bufio.Reader
 	token string
 }
 
 // dialPeer connects to a server by TCP.
 func dialPeer(t testing.TB, s *plantstore.Server, token string) *peer {
 	t.Helper()
-	_, address, _ := strings.Cut(s.BaseURL, "://")
-	nc := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", address))(t)
-	t.Cleanup(func() { _ = nc.Close() })
-	must.Do(t, nc.SetDeadline(time.Now().Add(patience)))
-	return &peer{Conn: nc, t: t, in: bufio.NewReader(nc), token: token}
+	return &peer{plantstore.Dial(t, s.BaseURL), t, token}
 }
 
 // send sends text.
 func (p *peer) send(text string) {
 	p.t.Helper()
-	must.Get(io.WriteString(p, text))(p.t)
+	must.Do(p.t, p.Send(text))
 }
 
 // create sends the header of a create with these further fields, and body, which may be
 // incomplete.
 func (p *peer) create(body string, lines ...string) {
 	p.t.Helper()
-	p.send("POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + p.token + "\r\n" +
-		strings.Join(lines, "\r\n") + "\r\n\r\n" + body)
+	p.send(plantstore.Header(p.token, lines...) + body)
 }
 
 // want reads a response, which is an Error of that code, or 200 if it is 0.
 func (p *peer) want(step string, code models.Code) {
 	p.t.Helper()
-	response, err := http.ReadResponse(p.in, nil)
-	if err != nil {
-		p.t.Errorf("%s: %v", step, err)
-		return
-	}
-	defer func() { _ = response.Body.Close() }()
-	var failure models.Error
-	err = json.NewDecoder(response.Body).Decode(&failure)
-	_, _ = io.Copy(io.Discard, response.Body) // only the last header field
-	if err != nil || failure.Code != code {
-		p.t.Errorf("%s: %v, %d, error %d %q, want %d", step, err, response.StatusCode, failure.Code, failure.Message, code)
+	if r, err := p.Receive(); err != nil || r.Code != code {
+		p.t.Errorf("%s: %v, %d %s, want error %d", step, err, r.Status, r.Body, code)
 	}
 }
 
@@ -112,10 +93,7 @@ func TestBodiesOfOneSubject(t *testing.T) {
 	for refused := false; !refused; { // when the server has read them
 		probe := dialPeer(t, s, holder)
 		probe.create(strings.Repeat(" ", 5<<10), "Content-Length: 5120")
-		response := must.Get(http.ReadResponse(probe.in, nil))(t)
-		text, _ := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		refused = strings.Contains(string(text), "share of the memory")
+		refused = strings.Contains(must.Get(probe.Receive())(t).Message, "share of the memory")
 	}
 	p.create(body(share), length)
 	p.want("a large body for the same subject", models.CodeUnavailable)
@@ -140,8 +118,7 @@ func TestUnfinishedHeaders(t *testing.T) {
 			t.Parallel()
 			p := dialPeer(t, s, "")
 			if s == secure {
-				p.Conn = tls.Client(p.Conn, config)
-				p.in.Reset(p)
+				p.Wrap(tls.Client(p.Conn.Conn, config))
 			}
 			p.send("POST /plants HTTP/1.1\r\nHost: x\r\nX-Slow: ")
 			p.drip("a", p.awaitEnd)
@@ -155,7 +132,7 @@ func TestShutdownWithDeafClient(t *testing.T) {
 	s := plantstore.Start(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1s"}})
 	p := dialPeer(t, s, "")
 	p.send(strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 400)) // the responses are longer than all buffers
-	must.Get(p.in.Peek(1))(t)
+	must.Get(p.In.Peek(1))(t)
 	s.Stop() // it checks the exit code
 }
 
@@ -182,7 +159,7 @@ func (p *peer) drip(text string, until func()) {
 // awaitEnd reads until the server has ended the connection.
 func (p *peer) awaitEnd() {
 	p.t.Helper()
-	if n, err := io.Copy(io.Discard, p.in); os.IsTimeout(err) || n > 0 {
+	if n, err := io.Copy(io.Discard, p.In); os.IsTimeout(err) || n > 0 {
 		p.t.Errorf("the server sends %d bytes, %v, want the end of the connection", n, err)
 	}
 }

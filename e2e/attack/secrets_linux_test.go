@@ -5,13 +5,12 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"io"
+	"errors"
 	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,7 +19,6 @@ import (
 
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/e2e/internal/tools"
 )
 
 // The user that runs the program, and an attacker.
@@ -30,36 +28,24 @@ const (
 	secret   = "a secret of these tests, long enough for HS256"
 )
 
-// A machine has a working directory of the victim, and a copy of the program that all users can
-// run.
+// A machine is a site with a working directory of the victim.
 type machine struct {
-	t       *testing.T
-	program string
-	dir     string
+	site
+
+	t   *testing.T
+	dir string
 }
 
 // newMachine returns a machine for two users; this requires root.
 func newMachine(t *testing.T) machine {
 	t.Helper()
-	_, err := exec.LookPath("setpriv")
-	if os.Geteuid() != 0 || err != nil {
-		tools.NotChecked(t, "a test with two users requires root and setpriv")
-	}
-	root := t.TempDir()
-	m := machine{t, filepath.Join(root, "plantstore"), filepath.Join(root, "work")}
-	source := must.Get(os.Open(plantstore.Command(t, root, nil).Path))(t)
-	defer func() { _ = source.Close() }()
-	target := must.Get(os.OpenFile(m.program, os.O_CREATE|os.O_WRONLY, 0o755))(t)
-	must.Get(io.Copy(target, source))(t)
-	m.check(target.Close(), os.Chmod(root, 0o755), os.Chmod(filepath.Dir(root), 0o755), os.Mkdir(m.dir, 0o700), os.Chown(m.dir, victim, victim))
-	return m
+	s := newSite(t)
+	return machine{s, t, s.mkdir(t, "work", 0o700, victim)}
 }
 
 func (m machine) check(errs ...error) {
 	m.t.Helper()
-	for _, err := range errs {
-		must.Do(m.t, err)
-	}
+	must.Do(m.t, errors.Join(errs...))
 }
 
 // file creates a file with that owner and mode in the directory.
@@ -72,10 +58,8 @@ func (m machine) file(name, contents string, owner int, mode fs.FileMode) {
 // run runs the program as the victim in the directory.
 func (m machine) run(env []string, args ...string) result {
 	m.t.Helper()
-	user := strconv.Itoa(victim)
-	plain := plantstore.Command(m.t, m.dir, env, args...)
-	cmd := exec.CommandContext(m.t.Context(), "setpriv", append([]string{"--reuid", user, "--regid", user, "--clear-groups", m.program}, args...)...)
-	cmd.Dir, cmd.Env = plain.Dir, plain.Env
+	cmd := plantstore.Command(m.t, m.dir, env, args...)
+	m.as(m.t, cmd, m.program, victim)
 	return finish(m.t, cmd)
 }
 
@@ -299,11 +283,11 @@ func TestPublicKeyAsSecret(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"JWT_SECRET_FILE=secret"}})
 	write("secret", public)
 	server.HangUp()
-	await(t, "the reload fails", func() bool { return strings.Contains(server.Log(), "JWT_PUBLIC_KEYS") })
-	if got := post(t, server, sign(t, public)); got != http.StatusBadRequest {
+	server.AwaitLog("JWT_PUBLIC_KEYS")
+	if got := server.Post(sign(t, public), `{"id":1,"name":"x"}`).Status; got != http.StatusBadRequest {
 		t.Errorf("a token that was signed with the published key: status %d", got)
 	}
-	if got := post(t, server, sign(t, secret)); got != http.StatusOK {
+	if got := server.Post(sign(t, secret), `{"id":1,"name":"x"}`).Status; got != http.StatusOK {
 		t.Errorf("the previous secret: status %d\n%s", got, server.Log())
 	}
 }
@@ -312,17 +296,6 @@ func sign(t *testing.T, key string) string {
 	t.Helper()
 	token := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "mallory"}).SignedString([]byte(key)))(t)
 	return token
-}
-
-// post creates a plant and returns the status.
-func post(t *testing.T, server *plantstore.Server, token string) int {
-	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(`{"id":1,"name":"x"}`)))(t)
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", "application/json")
-	response := must.Get(http.DefaultClient.Do(request))(t)
-	defer func() { _ = response.Body.Close() }()
-	return response.StatusCode
 }
 
 // pemPair returns a new pair of keys.

@@ -51,31 +51,24 @@ func checkEnds(t *testing.T, args string, signal syscall.Signal) {
 // awaitRest waits until a process blocks.
 func awaitRest(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	end := time.Now().Add(patience)
-	for polls := 0; polls < restPolls; time.Sleep(10 * time.Millisecond) {
+	polls := 0
+	plantstore.Await(t, "the command blocks", func() bool {
 		if polls++; !atRest(t, cmd.Process.Pid) {
 			polls = 0
 		}
-		if time.Now().After(end) {
-			t.Fatal("the command never blocks")
-		}
-	}
+		time.Sleep(10 * time.Millisecond)
+		return polls == restPolls
+	})
 }
 
 // awaitEnd waits until the process has ended.
 func awaitEnd(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // its exit code is checked
-	}()
-	select {
-	case <-ended:
-	case <-time.After(patience):
+	defer time.AfterFunc(patience, func() {
+		t.Errorf("the command has not exited after %v", patience)
 		_ = cmd.Process.Kill()
-		t.Fatalf("the command has not exited after %v", patience)
-	}
+	}).Stop()
+	_ = cmd.Wait() // its exit code is checked
 }
 
 // silentPeer returns the address of a server that accepts connections and sends nothing.

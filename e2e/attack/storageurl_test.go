@@ -1,15 +1,11 @@
 package attack
 
 import (
-	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -19,33 +15,11 @@ type result struct {
 	output string // stdout and stderr
 }
 
-// finish runs a command to its end. A command that does not exit in time is killed, and fails
-// the test.
+// finish runs a command to its end.
 func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	must.Do(t, cmd.Start())
-	killer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-	defer killer.Stop()
-	if err := cmd.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		t.Fatal(err)
-	}
-	if cmd.ProcessState.ExitCode() < 0 {
-		t.Errorf("%q did not exit:\n%s", cmd.Args, output.String())
-	}
-	return result{cmd.ProcessState.ExitCode(), output.String()}
-}
-
-// await waits until a condition holds.
-func await(t *testing.T, condition string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("%s: not within %v", condition, patience)
+	code, output := plantstore.Finish(t, cmd)
+	return result{code, output}
 }
 
 // TestPasswordInFlag checks that each command refuses the URL of a database of the network, and

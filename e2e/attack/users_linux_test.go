@@ -25,8 +25,9 @@ const precious = "precious\n"
 // A site is a directory that all users may enter, with a file of root that only
 // root may read or write.
 type site struct {
-	dir    string
-	target string // the file of root
+	dir     string
+	target  string // the file of root
+	program string // a copy of the program under test that all users may run
 }
 
 // newSite returns a site. It requires root, which alone may run programs as several users.
@@ -39,6 +40,7 @@ func newSite(t *testing.T) site {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	m := site{dir: dir, target: filepath.Join(dir, "victim")}
 	must.Do(t, os.Chmod(dir, 0o755))
+	m.program = m.copyProgram(t, plantstore.Command(t, dir, nil).Path)
 	must.Do(t, os.WriteFile(m.target, []byte(precious), 0o600))
 	return m
 }
@@ -90,21 +92,25 @@ func (m site) command(t *testing.T, args ...string) *exec.Cmd {
 func (m site) commandAs(t *testing.T, user int, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := m.command(t, args...)
-	as(t, m, cmd, user)
+	m.as(t, cmd, m.program, user)
 	return cmd
 }
 
-// as makes a command run as another user, with a copy of its program that all users may run.
-func as(t *testing.T, m site, cmd *exec.Cmd, user int) {
+// copyProgram returns a copy of a program that all users may run.
+func (m site) copyProgram(t *testing.T, path string) string {
 	t.Helper()
-	program := must.Get(os.ReadFile(cmd.Path))(t)
-	bin := must.Get(os.CreateTemp(m.dir, "program-"))(t)
-	must.Get(bin.Write(program))(t)
-	must.Do(t, errors.Join(bin.Chmod(0o755), bin.Close()))
+	to := filepath.Join(m.dir, filepath.Base(path))
+	must.Do(t, os.WriteFile(to, must.Get(os.ReadFile(path))(t), 0o700))
+	must.Do(t, os.Chmod(to, 0o755))
+	return to
+}
+
+// as makes a command run a program with its arguments as another user.
+func (m site) as(t *testing.T, cmd *exec.Cmd, program string, user int) {
+	t.Helper()
 	id := strconv.Itoa(user)
-	setpriv := tools.Require(t, "setpriv")
-	cmd.Args = slices.Concat([]string{setpriv, "--reuid=" + id, "--regid=" + id, "--clear-groups", bin.Name()}, cmd.Args[1:])
-	cmd.Path = setpriv
+	cmd.Path = tools.Require(t, "setpriv")
+	cmd.Args = slices.Concat([]string{cmd.Path, "--reuid=" + id, "--regid=" + id, "--clear-groups", program}, cmd.Args[1:])
 }
 
 // run runs a command to its end and returns its output and its exit code.
@@ -126,7 +132,7 @@ func (m site) startSwapping(t *testing.T, dir string) {
 	t.Helper()
 	self := must.Get(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), self)
-	as(t, m, cmd, attacker)
+	m.as(t, cmd, m.copyProgram(t, self), attacker)
 	cmd.Env = append(os.Environ(), swapEnv+"="+dir, "ATTACK_VICTIM="+m.target)
 	cmd.Stderr = os.Stderr
 	in := must.Get(cmd.StdinPipe())(t)

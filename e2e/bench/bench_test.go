@@ -37,25 +37,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestDocument checks that each target has a row.
-func TestDocument(t *testing.T) {
-	t.Parallel()
-	all := targets()
-	d := document{Rounds: 1, Targets: all, Measurements: measurementsOf(all), Results: results{}}
-	for _, m := range d.Measurements {
-		d.Results[m.Name] = []sample{{creates: 1, p50: 2, p99: 3, longest: 4, lowest: 5, memory: 6, start: 7}}
-	}
-	var text strings.Builder
-	if err := d.write(&text, "document"); err != nil {
-		t.Fatal(err)
-	}
-	for _, target := range all {
-		if !strings.Contains(text.String(), "| "+target.Name+" | ") {
-			t.Errorf("no row of the target %s", target.Name)
-		}
-	}
-}
-
 // TestFire checks the figures of a load with a pause of more than two seconds, of which one is
 // complete, and of one without.
 func TestFire(t *testing.T) {

@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
+
+	"plantstore/e2e/internal/plantstore"
 )
 
 // A process is a running server.
@@ -54,21 +55,14 @@ func (p *process) create(ctx context.Context, token string) error {
 	defer cancel()
 	for ; ; time.Sleep(time.Millisecond) {
 		body := fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, -time.Now().UnixNano())
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.addr+"/plants", strings.NewReader(body))
-		if err != nil {
-			return err
-		}
-		request.Header.Set("Authorization", "Bearer "+token)
-		request.Header.Set("Content-Type", "application/json")
-		response, err := http.DefaultClient.Do(request)
+		r, err := plantstore.Post(ctx, http.DefaultClient, "http://"+p.addr, token, body)
 		switch {
-		case errors.Is(err, syscall.ECONNREFUSED):
-		case err != nil:
+		case err == nil && r.Status == http.StatusOK:
+			return nil
+		case err == nil:
+			return fmt.Errorf("the first create got %d %s", r.Status, r.Body)
+		case !errors.Is(err, syscall.ECONNREFUSED):
 			return err
-		case response.StatusCode != http.StatusOK:
-			return errors.Join(errors.New("the first create got "+response.Status), response.Body.Close())
-		default:
-			return response.Body.Close()
 		}
 	}
 }

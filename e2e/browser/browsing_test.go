@@ -1,11 +1,9 @@
 package browser
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,15 +16,14 @@ import (
 // importPlants imports plants while the server runs.
 func importPlants(t *testing.T, server *plantstore.Server, n int, plant func(i int) map[string]any) {
 	t.Helper()
-	file := must.Get(os.Create(filepath.Join(t.TempDir(), "plants.jsonl")))(t)
-	lines := bufio.NewWriter(file)
-	encoder := json.NewEncoder(lines)
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
 	for i := range n {
 		must.Do(t, encoder.Encode(plant(i)))
 	}
-	must.Do(t, lines.Flush())
-	must.Do(t, file.Close())
-	if out, err := plantstore.Command(t, server.Dir, []string{"MAX_BODY_BYTES=3000000"}, "plants", "import", "--quiet", file.Name()).CombinedOutput(); err != nil {
+	cmd := plantstore.Command(t, server.Dir, []string{"MAX_BODY_BYTES=3000000"}, "plants", "import", "--quiet", "-")
+	cmd.Stdin = &lines
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("import: %v\n%s", err, out)
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -81,13 +80,6 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 }
 
 // create sends a NewPlant without a browser and returns the body of the response.
-func create(t *testing.T, server *plantstore.Server, token, body string) string {
-	t.Helper()
-	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(body)))(t)
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Content-Type", "application/json")
-	response := must.Get(http.DefaultClient.Do(r))(t)
-	defer func() { _ = response.Body.Close() }()
-	text := must.Get(io.ReadAll(response.Body))(t)
-	return string(text)
+func create(_ *testing.T, server *plantstore.Server, token, body string) string {
+	return server.Post(token, body).Body
 }

@@ -28,5 +28,5 @@ func TestCopyAfterKill(t *testing.T) {
 		s.check()
 		s.restart()
 	}
-	t.Logf("%d copies, %d plants were acknowledged", s.rounds, len(s.acknowledged))
+	t.Logf("%d copies, %d plants were acknowledged", s.rounds, s.Len())
 }

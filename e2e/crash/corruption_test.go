@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -146,13 +145,4 @@ func TestCut(t *testing.T) {
 			wantCommand(t, dir, 3, databaseFile, "serve")
 		}
 	}
-}
-
-// TestNewerSchema checks a file that a later version of the program could have written.
-func TestNewerSchema(t *testing.T) {
-	t.Parallel()
-	dir, file := newDatabase(t)
-	writeDatabase(t, dir, bytes.ReplaceAll(file, []byte("schema1"), []byte("schema3"))) // key and value
-	wantCommand(t, dir, 1, "schema version 3", "check")
-	wantCommand(t, dir, 1, "schema version 3", "serve")
 }

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/volume"
 )
@@ -25,68 +25,52 @@ func TestFullFileSystem(t *testing.T) {
 	reserve, ballast := filepath.Join(v.Dir, "reserve"), filepath.Join(v.Dir, "ballast")
 	must.Do(t, os.WriteFile(reserve, make([]byte, 6<<20), 0o600))
 
-	refused := s.fill()
+	s.fill()
 	must.Do(t, os.Remove(reserve))
-	s.takeAll(refused)
+	s.takeAll()
 
 	fillWith(t, ballast)
-	refused = s.fill()
+	s.fill()
 	must.Do(t, os.Remove(ballast))
-	s.takeAll(refused)
+	s.takeAll()
 
 	s.check()
 	s.restart()
 	s.verify(0)
-	t.Logf("%d plants were acknowledged, %d were refused at last", len(s.acknowledged), len(refused))
+	t.Logf("%d plants were acknowledged", s.Len())
 }
 
-// fill creates plants, by several writers, until each has received a few errors for lack of
-// space. It returns the refused plants.
-func (s *site) fill() (refused []string) {
+// fill creates plants of up to ten pages, by several writers, until each has received a few errors
+// for lack of space.
+func (s *site) fill() {
 	s.t.Helper()
 	s.rounds++
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for w := range writers {
-		all.Go(func() {
-			left := 5
-			for n := 0; left > 0; n++ {
-				body := s.bigBody(w, n)
-				a, err := s.server.TryPost(s.token, body)
-				mu.Lock()
-				switch {
-				case err == nil && a.Status == http.StatusOK:
-					s.acknowledged = append(s.acknowledged, body)
-				case err == nil && a.Code == http.StatusInsufficientStorage && strings.Contains(a.Message, "was not stored"):
-					refused = append(refused, body)
-					left--
-				default:
-					s.t.Errorf("round %d: %.60s on a disk that gets full: status %d, %+v, %v", s.rounds, body, a.Status, a.Error, err)
-					left = 0
-				}
-				mu.Unlock()
+	load.Each(writers, writers, func(w int) {
+		for n, left := 0, 5; left > 0; n++ {
+			id, plant := s.plant(w, n)
+			plant.Name = strings.Repeat("big ", n%10*1000) + plant.Name
+			switch r := s.Create(id, plant); {
+			case r.Code == http.StatusInsufficientStorage && r.Outcome() == load.Refused:
+				left--
+			case r.Outcome() != load.Created:
+				s.t.Errorf("round %d: %v on a disk that gets full", s.rounds, r)
+				return
 			}
-		})
-	}
-	all.Wait()
-	return refused
-}
-
-// bigBody is body for a plant of up to ten pages.
-func (s *site) bigBody(w, n int) string {
-	return strings.Replace(s.body(w, n), `"name":"`, `"name":"`+strings.Repeat("big ", n%10*1000), 1)
+		}
+	})
 }
 
 // takeAll resends the refused plants, now that there is space: none of them may be stored
 // already.
-func (s *site) takeAll(refused []string) {
+func (s *site) takeAll() {
 	s.t.Helper()
+	refused := s.Of(load.Absent)
 	if len(refused) < writers {
 		s.t.Errorf("only %d plants were refused: the disk was not full", len(refused))
 	}
-	for _, body := range refused {
-		if !s.create(body) {
-			s.t.Errorf("round %d: %.60s is refused although there is space again", s.rounds, body)
+	for id, e := range refused {
+		if r := s.Create(id, e.Plant); r.Outcome() != load.Created {
+			s.t.Errorf("round %d: %v although there is space again", s.rounds, r)
 		}
 	}
 }

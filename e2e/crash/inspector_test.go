@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"plantstore/e2e/internal/reexec"
 	"plantstore/models"
@@ -90,7 +91,7 @@ func newInspector(t testing.TB) *inspector {
 // inspect is the function inspect, in the other process, of the database in the directory of a
 // server.
 func (i *inspector) inspect(dir string) (v verdict) {
-	if err := i.worker.Inspect(filepath.Join(dir, databaseFile), patience/6, &v); err != nil {
+	if err := i.worker.Inspect(filepath.Join(dir, databaseFile), 10*time.Second, &v); err != nil {
 		return verdict{Crash: fmt.Sprintf("%.300v", err)}
 	}
 	return v

@@ -26,7 +26,7 @@ func testKernelCrash(t *testing.T, v *volume.Volume, s *site) {
 	t.Helper()
 	rounds := plantstore.Torture(10, 100)
 	for round := range rounds {
-		from := len(s.acknowledged)
+		from := s.Len()
 		s.interrupt(func() { v.ShutDown(volume.LogFlush + s.random.Uint32N(volume.NoLogFlush)) })
 		s.server.Kill()
 		v.Unmount()
@@ -43,5 +43,5 @@ func testKernelCrash(t *testing.T, v *volume.Volume, s *site) {
 	}
 	s.verify(0)
 	s.check()
-	t.Logf("%d crashes, %d plants were acknowledged", rounds, len(s.acknowledged))
+	t.Logf("%d crashes, %d plants were acknowledged", rounds, s.Len())
 }

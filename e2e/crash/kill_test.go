@@ -13,7 +13,7 @@ func TestKill(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	rounds := plantstore.Torture(50, 1000)
 	for round := range rounds {
-		from := len(s.acknowledged)
+		from := s.Len()
 		s.interrupt(s.server.Kill)
 		s.restart()
 		if round%(rounds/10) == 0 || round == rounds-1 {
@@ -25,5 +25,5 @@ func TestKill(t *testing.T) {
 		}
 	}
 	s.check()
-	t.Logf("%d kills, %d plants were acknowledged", rounds, len(s.acknowledged))
+	t.Logf("%d kills, %d plants were acknowledged", rounds, s.Len())
 }

@@ -16,10 +16,10 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	v := volume.New(t, 64<<20, volume.Ext4()...)
 	s := newSite(t, v.Dir)
 	for range plantstore.Torture(3, 20) {
-		from := len(s.acknowledged)
+		from := s.Len()
 		s.interrupt(v.MakeReadOnly)
 		for n := range writers {
-			if s.create(s.body(writers+1, n)) {
+			if s.create(writers+1, n) {
 				t.Error("a plant was acknowledged on a read-only file system")
 			}
 		}

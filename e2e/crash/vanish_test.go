@@ -33,14 +33,14 @@ func TestVanishing(t *testing.T) {
 func testVanishing(t *testing.T, s *site, harm func(path string) error, want ...string) {
 	t.Helper()
 	for n := range 20 {
-		s.create(s.body(1, n))
+		s.create(1, n)
 	}
-	if len(s.acknowledged) != 20 {
-		t.Fatalf("only %d plants were stored", len(s.acknowledged))
+	if s.Len() != 20 {
+		t.Fatalf("only %d plants were stored", s.Len())
 	}
 	must.Do(t, harm(filepath.Join(s.server.Dir, databaseFile)))
 	if s.random.IntN(2) > 0 {
-		s.create(s.body(2, 0)) // it may be acknowledged: the server checks its files once a second
+		s.create(2, 0) // it may be acknowledged: the server checks its files once a second
 	}
 	s.wantEnd(1, want...)
 }

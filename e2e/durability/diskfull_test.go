@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
 )
 
 // TestFullDisk makes the disk full from each operation on that needs space, of a server that
@@ -113,10 +115,10 @@ func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 	for range creates {
 		a := s.createNext()
 		switch {
-		case a.status == ok:
+		case a.Outcome() == load.Created:
 		case !full.Load():
 			s.t.Fatalf("a create on a healthy disk: %v", a)
-		case a.code != noSpace || a.fate() != absent:
+		case a.Code != models.CodeInsufficientSpace || a.Outcome() != load.Refused:
 			o.violate("on a full disk: %v", a)
 		default:
 			o.response = a.String()
@@ -142,13 +144,12 @@ func TestFullDiskDuringBackup(t *testing.T) {
 			}
 			return 0
 		})
-		cmd := plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=" + s.url()}, "backup", "copy.db")
-		out, err := cmd.CombinedOutput()
-		if err != nil && !strings.Contains(string(out), "space") {
-			t.Errorf("space for %d writes: %v\n%s", free, err, out)
+		code, out := plantstore.Finish(t, plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=" + s.url()}, "backup", "copy.db"))
+		if code != 0 && !strings.Contains(out, "space") {
+			t.Errorf("space for %d writes: exit code %d\n%s", free, code, out)
 		}
 		s.fs.SetFault(nil)
-		if a := s.createNext(); a.status != ok {
+		if a := s.createNext(); a.Outcome() != load.Created {
 			t.Errorf("space for %d writes, then for all: %v", free, a)
 		}
 		s.server.Stop()
@@ -176,9 +177,9 @@ func TestFullDiskAtClose(t *testing.T) {
 		}
 		s.fs.SetFault(nil)
 		must.Do(t, s.start())
-		s.repeat(stored)
+		s.repeat(load.Stored)
 		s.server.Stop()
-		for _, contradiction := range s.ledger.contradictions {
+		for _, contradiction := range s.Contradictions() {
 			t.Errorf("no space for %d writes at the shutdown: %s", failing, contradiction)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
@@ -151,17 +152,17 @@ func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at in
 	for n := 0; n < creates && left > 0; n++ {
 		before := s.fs.Len()
 		a := s.createNext()
-		if o.response == "" && a.status != ok {
+		if o.response == "" && a.Outcome() != load.Created {
 			o.response, at = a.String(), before
 		}
-		if stopped && a.status == ok {
+		if stopped && a.Outcome() == load.Created {
 			o.violate("it accepts plants after an unknown outcome")
 		}
-		stopped = stopped || a.unknown()
+		stopped = stopped || saysUnknown(a)
 		if failures.Load() > 0 {
 			left--
 		}
-		if a.err != nil {
+		if a.Err != nil {
 			break
 		}
 	}
@@ -192,23 +193,23 @@ func resume(s *site, o *outcome, failures *atomic.Int64) {
 	s.t.Helper()
 	before := failures.Load()
 	send := func(step string, id int64, plant models.Plant, again bool) {
-		a := s.create(id, plant)
-		if (a.status == ok || again && a.fate() == stored) || failures.Load() > before {
+		a := s.Create(id, plant)
+		if a.Outcome() == load.Created || again && a.Outcome() == load.Identical || failures.Load() > before {
 			return
 		}
 		o.violate("%s: %v", step, a)
 	}
-	for id, plant := range s.ledger.of(unknown) {
-		send("a create whose outcome was unknown, again", id, plant, true)
+	for id, e := range s.Of(load.Doubtful) {
+		send("a create whose outcome was unknown, again", id, e.Plant, true)
 	}
 	again := true
-	for id, plant := range s.ledger.of(absent) {
+	for id, e := range s.Of(load.Absent) {
 		if again = !again; again {
-			send("a create that had failed, again", id, plant, false)
+			send("a create that had failed, again", id, e.Plant, false)
 		}
 	}
 	for range more {
-		id, plant := s.next()
+		id, plant := next(s.random)
 		send("after the fault", id, plant, false)
 	}
 }

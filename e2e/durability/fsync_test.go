@@ -1,13 +1,13 @@
 package durability
 
 import (
-	"net/http"
-	"sync"
+	"math/rand/v2"
 	"syscall"
 	"testing"
 	"time"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
@@ -60,12 +60,12 @@ func TestExitAfterFault(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fails func(op faultfs.Op) bool
-		wants func(a reply) bool // the response to the create
+		wants func(a load.Response) bool // the response to the create
 	}{
 		"a page":              {isPageWrite, refusedAsFailed},
 		"sync of the pages":   {faultfs.Op.IsSync, refusedAsFailed},
-		"a meta page":         {isMetaWrite, reply.unknown},
-		"sync of a meta page": {failsAfterMeta(), reply.unknown},
+		"a meta page":         {isMetaWrite, saysUnknown},
+		"sync of a meta page": {failsAfterMeta(), saysUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,8 +76,8 @@ func TestExitAfterFault(t *testing.T) {
 
 // refusedAsFailed reports whether the response is that the plant was not stored, for another
 // reason than missing space.
-func refusedAsFailed(a reply) bool {
-	return a.code == http.StatusInternalServerError && a.fate() == absent
+func refusedAsFailed(a load.Response) bool {
+	return a.Code == models.CodeInternal && a.Outcome() == load.Refused
 }
 
 // failsAfterMeta returns a function that lets all syncs after the write of a meta page fail.
@@ -89,7 +89,7 @@ func failsAfterMeta() func(op faultfs.Op) bool {
 	}
 }
 
-func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op) bool, wants func(a reply) bool) {
+func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op) bool, wants func(a load.Response) bool) {
 	t.Helper()
 	must.Do(t, s.start())
 	s.load(1, 5)
@@ -102,18 +102,15 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op) bool, wants
 	if a := s.createNext(); !wants(a) {
 		t.Errorf("the create during the fault: %v", a)
 	}
-	if !s.exits() {
-		t.Fatalf("the server still runs %v after the fault", patience)
-	}
-	if code := s.server.ExitCode(); code != 1 {
+	if code := s.server.AwaitExit(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	s.fs.SetFault(nil)
 	must.Do(t, s.start())
-	s.repeat(stored)
-	s.repeat(absent)
+	s.repeat(load.Stored)
+	s.repeat(load.Absent)
 	s.server.Stop()
-	for _, contradiction := range s.ledger.contradictions {
+	for _, contradiction := range s.Contradictions() {
 		t.Error(contradiction)
 	}
 }
@@ -135,14 +132,11 @@ func TestSIGTERMOnBrokenDisk(t *testing.T) {
 			return 0
 		})
 		for range more {
-			if a := s.createNext(); a.status == ok {
+			if a := s.createNext(); a.Outcome() == load.Created {
 				t.Errorf("%d plants were created, then every write failed: %v", healthy, a)
 			}
 		}
-		s.server.Terminate()
-		if !s.exits() {
-			t.Fatalf("%d plants were created, then every write failed: SIGTERM does not stop the server", healthy)
-		}
+		s.end()
 	}
 }
 
@@ -167,29 +161,21 @@ func timeOut(t *testing.T, binary string) []string {
 		}
 		return 0
 	})
-	var all sync.WaitGroup
-	for range 8 {
-		plants := make(map[int64]models.Plant)
+	load.Each(8, 8, func(client int) {
+		random := rand.New(rand.NewPCG(seed(t), uint64(client)))
 		for range 4 { // a commit takes two syncs, and most creates wait for the end of another one
-			id, plant := s.next()
-			plants[id] = plant
+			s.Create(next(random))
 		}
-		all.Go(func() {
-			for id, plant := range plants {
-				s.create(id, plant)
-			}
-		})
-	}
-	all.Wait()
-	if binary == "" && len(s.ledger.of(unknown)) == 0 {
+	})
+	if binary == "" && len(s.Of(load.Doubtful)) == 0 {
 		t.Error("no create has timed out during a commit")
 	}
 	s.fs.SetFault(nil)
 	s.server.Stop() // after the commits under way
 	s.env = nil
 	must.Do(t, s.start())
-	s.repeat(unknown)
-	s.repeat(absent)
+	s.repeat(load.Doubtful)
+	s.repeat(load.Absent)
 	s.server.Stop()
-	return s.ledger.contradictions
+	return s.Contradictions()
 }

@@ -2,11 +2,13 @@ package durability
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"path/filepath"
 	"syscall"
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
@@ -66,7 +68,7 @@ func recordLife(t testing.TB, binary string, seed uint64) *trial {
 // block: a sync that allocates one can be lost with the journal of an ext4. Only zeros may be.
 func (s *site) noteNewBlock(op faultfs.Op) syscall.Errno {
 	if isPageWrite(op) && op.TakesSpace && len(bytes.Trim(op.Data, "\x00")) > 0 {
-		s.ledger.object("a page was written to a new block of the disk, at %d", op.Offset)
+		s.Object("a page was written to a new block of the disk, at %d", op.Offset)
 	}
 	return 0
 }
@@ -87,8 +89,8 @@ func (s *site) backup() (wait func()) {
 			return
 		}
 		plants := must.Get(reading(file))(s.t)
-		for _, wrong := range s.ledger.check(before, plants) {
-			s.ledger.object("the backup: %s", wrong)
+		for _, wrong := range s.Check(before, plants) {
+			s.Object("the backup: %s", wrong)
 		}
 	}
 }
@@ -103,18 +105,19 @@ func runImage(t *testing.T, tr *trial, c *cut) {
 		t.Errorf("seed %d, %v: %v", tr.seed, c, err)
 		return
 	}
-	s := newVisitor(t, server, ^tr.seed)
+	again, token := load.NewLedger(), server.Token("--ttl", "0")
+	again.Post = func(body string) (plantstore.Reply, error) { return server.TryPost(token, body) }
 	checked := 0
-	for id, e := range tr.ledger.entries {
-		if e.fate != stored || e.position > c.point || checked == 40 {
+	for id, e := range tr.ledger.Of(load.Stored) {
+		if e.At > c.point || checked == 40 {
 			continue
 		}
 		checked++
-		if a := s.post(id, e.plant); a.fate() != stored || a.status == ok {
+		if a := again.Create(id, e.Plant); a.Outcome() != load.Identical {
 			t.Errorf("seed %d, %v: id %d is lost: %v", tr.seed, c, id, a)
 		}
 	}
-	if a := s.post(s.next()); a.status != ok {
+	if a := again.Create(next(rand.New(rand.NewPCG(^tr.seed, 0)))); a.Outcome() != load.Created {
 		t.Errorf("seed %d, %v: a new plant: %v", tr.seed, c, a)
 	}
 	server.Stop()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 )
 
@@ -25,7 +26,7 @@ const (
 type trial struct {
 	seed   uint64
 	log    []faultfs.Op
-	ledger *ledger
+	ledger *load.Ledger
 	secret []byte
 	// ready is the length of the log from which on the secret must exist.
 	ready int
@@ -39,7 +40,7 @@ type trial struct {
 func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
 	t.Helper()
 	secret := must.Get(s.fs.ReadFile(secretFile))(t)
-	return &trial{seed: seed, log: s.fs.Log(), ledger: s.ledger, secret: secret, ready: ready}
+	return &trial{seed: seed, log: s.fs.Log(), ledger: s.Ledger, secret: secret, ready: ready}
 }
 
 // A result is the result of a trial.
@@ -84,7 +85,7 @@ func (tr *trial) run(t testing.TB, idle openers) (r result) {
 		})
 	}
 	all.Wait()
-	r.violations = append(r.violations, tr.ledger.contradictions...)
+	r.violations = append(r.violations, tr.ledger.Contradictions()...)
 	if r.worst != nil {
 		dir := t.ArtifactDir()
 		_ = r.worst.image.Write(dir) // the violation is more important than this error
@@ -149,7 +150,7 @@ func (tr *trial) check(idle openers, c *cut) (wrong []string) {
 	case v.Error != "":
 		return append(wrong, v.Error)
 	}
-	return append(wrong, tr.ledger.check(c.point, v.Plants)...)
+	return append(wrong, tr.ledger.Check(c.point, v.Plants)...)
 }
 
 // every returns the numbers from from to to, both included.

@@ -3,7 +3,6 @@ package listen
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,15 +28,12 @@ func TestACME(t *testing.T) {
 	if server.BaseURL != "https://plants.example.com" {
 		t.Errorf("the base URL is %s", server.BaseURL)
 	}
-	await(t, "the certificates are obtained before a client needs them", func() bool {
-		return strings.Contains(newClient(t, nil, "", "").get(t, server.AdminURL+"/metrics"), "\nplantstore_certificate_expiry_timestamp_seconds ")
+	plantstore.Await(t, "the certificates are obtained before a client needs them", func() bool {
+		return server.Metrics()["plantstore_certificate_expiry_timestamp_seconds"] > 0
 	})
 	plants, www := newClient(t, ca.Client("plants.example.com"), "tcp", host+":443"), newClient(t, ca.Client("www.plants.example.com"), "tcp", host+":443")
-	for id, client := range map[string]*client{"1": plants, "2": www} {
-		if version, status, body := client.create(t, server, server.BaseURL, `{"id":`+id+`,"name":"fern"}`); version != "HTTP/1.1" || status != 200 {
-			t.Errorf("%s %d %s", version, status, body)
-		}
-	}
+	create(t, plants, server, "1")
+	create(t, www, server, "2")
 	if info, err := os.Stat(filepath.Join(server.Dir, "data", "acme")); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the directory of the certificates: %v, %v, want access for its owner only", info, err)
 	}
@@ -45,10 +41,7 @@ func TestACME(t *testing.T) {
 
 	client := ca.Client("plants.example.com")
 	ca.Kill()
-	again := plantstore.Start(t, o)
-	if _, status, body := newClient(t, client, "tcp", host+":443").create(t, again, again.BaseURL, `{"id":3,"name":"fern"}`); status != 200 {
-		t.Errorf("%d %s", status, body)
-	}
+	create(t, newClient(t, client, "tcp", host+":443"), plantstore.Start(t, o), "3")
 }
 
 // TestACMEWithoutAuthority checks that without an authority the server runs, logs why it has no
@@ -58,8 +51,7 @@ func TestACMEWithoutAuthority(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Env: []string{
 		"ACME_DOMAINS=plants.example.com", "ACME_DIRECTORY=https://127.0.0.1:1/dir",
 	}})
-	await(t, "an error in the log", func() bool {
-		return strings.Contains(server.Log(), "no ACME certificate") && strings.Contains(server.Log(), "port 443")
-	})
+	server.AwaitLog("no ACME certificate")
+	server.AwaitLog("port 443")
 	server.Stop()
 }

@@ -32,14 +32,12 @@ func TestUnixSocket(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o660 {
 		t.Errorf("the mode is %v, %v, want 0660", info.Mode(), err)
 	}
-	if _, status, body := newClient(t, nil, "unix", path).create(t, server, server.BaseURL, `{"id":1,"name":"fern"}`); status != 200 {
-		t.Errorf("%d %s", status, body)
-	}
-	conform(t, server, "--url", server.BaseURL, "--unix-socket", path)
+	create(t, newClient(t, nil, "unix", path), server, "1")
+	conform(t, server, "--url", server.BaseURL, "--unix-socket", path, "--rule", "C1.2")
 
 	second := plantstore.Command(t, t.TempDir(), []string{"ADDR=unix:" + path}, "serve")
-	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another process listens") {
-		t.Errorf("a second server: %v\n%s", err, out)
+	if code, out := plantstore.Finish(t, second); code != 1 || !strings.Contains(out, "another process listens") {
+		t.Errorf("a second server: exit code %d\n%s", code, out)
 	}
 	server.Stop()
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -56,9 +54,7 @@ func TestUnixSocketAfterKill(t *testing.T) {
 		t.Fatalf("the killed server has left no socket: %v", err)
 	}
 	again := plantstore.Start(t, plantstore.Options{Dir: server.Dir, Env: []string{"ADDR=unix:" + path}})
-	if _, status, body := newClient(t, nil, "unix", path).create(t, again, again.BaseURL, `{"id":1,"name":"fern"}`); status != 200 {
-		t.Errorf("%d %s", status, body)
-	}
+	create(t, newClient(t, nil, "unix", path), again, "1")
 }
 
 // TestTLSOverUnixSocket checks that the server uses TLS over a Unix socket, too, if it is
@@ -68,9 +64,9 @@ func TestTLSOverUnixSocket(t *testing.T) {
 	authority := certtest.New(t)
 	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
 	server, path := startUnix(t, "TLS_CERT_FILE="+cert, "TLS_KEY_FILE="+key)
-	version, status, body := newClient(t, authority.Client(), "unix", path).create(t, server, server.BaseURL, `{"id":1,"name":"fern"}`)
-	if version != "HTTP/1.1" || status != 200 || server.BaseURL != "https://localhost" {
-		t.Errorf("%s %d %s at %s", version, status, body, server.BaseURL)
+	create(t, newClient(t, authority.Client(), "unix", path), server, "1") // also a client of HTTP/2 speaks HTTP/1.1
+	if server.BaseURL != "https://localhost" {
+		t.Errorf("the base URL is %s", server.BaseURL)
 	}
 }
 
@@ -92,7 +88,7 @@ func newManager(t *testing.T) (m *manager, path string) {
 // want waits for a message.
 func (m *manager) want(message string) {
 	m.t.Helper()
-	must.Do(m.t, m.SetReadDeadline(time.Now().Add(patience)))
+	must.Do(m.t, m.SetReadDeadline(time.Now().Add(plantstore.Patience)))
 	buffer := make([]byte, 100)
 	n, err := m.Read(buffer)
 	if got := string(buffer[:n]); err != nil || got != message {

@@ -3,8 +3,10 @@ package listen
 import (
 	"crypto/tls"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,20 +45,6 @@ func TestConformanceOverTLS(t *testing.T) {
 	conform(t, server, "--url", server.BaseURL, "--ca-file", authority.File)
 }
 
-// TestGoClient checks that Go's own client speaks HTTP/1.1, also if it supports HTTP/2.
-func TestGoClient(t *testing.T) {
-	t.Parallel()
-	authority := certtest.New(t)
-	server := startTLS(t, authority, t.TempDir())
-	two, one := newClient(t, authority.Client(), "", ""), newClient(t, authority.Client("http/1.1"), "", "")
-	if version, status, body := two.create(t, server, server.BaseURL, `{"id":1,"name":"fern"}`); version != "HTTP/1.1" || status != 200 {
-		t.Errorf("%s %d %s, want 200 over HTTP/1.1", version, status, body)
-	}
-	if version, status, body := one.create(t, server, server.BaseURL, `{"id":2,"name":"fern"}`); version != "HTTP/1.1" || status != 200 {
-		t.Errorf("%s %d %s, want 200 over HTTP/1.1", version, status, body)
-	}
-}
-
 // TestCurl checks the server with curl, another implementation of TLS and HTTP.
 func TestCurl(t *testing.T) {
 	t.Parallel()
@@ -77,9 +65,7 @@ func TestCurl(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			args := append([]string{"--silent", "--show-error", "--include", "--cacert", authority.File}, test.args...)
-			cmd := plantstore.Command(t, t.TempDir(), nil)
-			cmd.Path, cmd.Args = curl, append([]string{"curl"}, args...)
-			out := output(t, cmd)
+			_, out := plantstore.Finish(t, exec.CommandContext(t.Context(), curl, args...))
 			for _, want := range test.want {
 				if !strings.Contains(out, want) {
 					t.Errorf("the output of curl %q, want %q in it:\n%s", args, want, out)
@@ -92,43 +78,53 @@ func TestCurl(t *testing.T) {
 // serial returns the serial number of the certificate that a server presents.
 func serial(t *testing.T, address string, config *tls.Config) string {
 	t.Helper()
-	conn := must.Get((&tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: patience}}).DialContext(t.Context(), "tcp", address))(t)
+	conn := must.Get((&tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: plantstore.Patience}}).DialContext(t.Context(), "tcp", address))(t)
 	defer func() { _ = conn.Close() }()
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String()
 }
 
 // TestCertificateIsReplaced replaces the certificate of a running server as certbot does (a
 // symbolic link for each file) and as Kubernetes does (one for their directory), and reloads it by
-// SIGHUP. A broken key is logged, and the previous certificate stays in use.
+// SIGHUP. A broken key is logged, and the previous certificate stays in use. The expiry of the
+// certificate in use is a metric.
 func TestCertificateIsReplaced(t *testing.T) {
 	t.Parallel()
-	authority, dir := certtest.New(t), t.TempDir()
-	generation := func(name string) (key string) {
+	authority, dir, now := certtest.New(t), t.TempDir(), time.Now()
+	generation := func(name string, hours time.Duration) (key string) {
 		t.Helper()
 		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-		_, key = authority.Issue(filepath.Join(dir, name), time.Now().Add(time.Hour))
+		_, key = authority.Issue(filepath.Join(dir, name), now.Add(hours*time.Hour))
 		relink(t, name, filepath.Join(dir, "current"))
 		return key
 	}
-	generation("first")
+	generation("first", 1)
 	server := plantstore.Start(t, plantstore.Options{Dir: t.TempDir(), Env: []string{
 		"TLS_CERT_FILE=" + filepath.Join(dir, "current", "cert.pem"), "TLS_KEY_FILE=" + filepath.Join(dir, "current", "key.pem"),
 	}})
+	wantExpiry := func(hours time.Duration) {
+		t.Helper()
+		got, want := server.Metrics()["plantstore_certificate_expiry_timestamp_seconds"], now.Add(hours*time.Hour).Unix()
+		if got != float64(want) {
+			t.Errorf("the metric of the expiry is %v, want %d", got, want)
+		}
+	}
+	wantExpiry(1)
 	address := host(t, server)
 	first := serial(t, address, authority.Client())
-	generation("second")
+	generation("second", 2)
 	server.HangUp()
-	await(t, "the second certificate is shown", func() bool { return serial(t, address, authority.Client()) != first })
+	plantstore.Await(t, "the second certificate is shown", func() bool { return serial(t, address, authority.Client()) != first })
 	second := serial(t, address, authority.Client())
+	wantExpiry(2)
 
-	must.Do(t, os.WriteFile(generation("broken"), []byte("no key"), 0o600))
+	must.Do(t, os.WriteFile(generation("broken", 3), []byte("no key"), 0o600))
 	server.HangUp()
-	await(t, "the log names the broken key", func() bool {
-		return strings.Contains(server.Log(), "reload failed") && strings.Contains(server.Log(), "failed to find any PEM data in key input")
-	})
-	if now := serial(t, address, authority.Client()); now != second {
-		t.Errorf("serial %s, want still %s", now, second)
+	server.AwaitLog("reload failed")
+	server.AwaitLog("failed to find any PEM data in key input")
+	if last := serial(t, address, authority.Client()); last != second {
+		t.Errorf("serial %s, want still %s", last, second)
 	}
+	wantExpiry(2)
 }
 
 // relink replaces a symbolic link atomically.
@@ -138,49 +134,15 @@ func relink(t *testing.T, target, link string) {
 	must.Do(t, os.Rename(link+".new", link))
 }
 
-// TestWrongOptions checks that invalid options for TLS are reported before any file is created.
-func TestWrongOptions(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	cert, key := certtest.New(t).Issue(dir, time.Now().Add(time.Hour))
-	tests := map[string]struct {
-		env  string
-		code int
-		want string
-	}{
-		"no key":              {"TLS_CERT_FILE=" + cert, 2, "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
-		"a missing key":       {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + "x", 2, "TLS_KEY_FILE: no such file"},
-		"a file for a socket": {"ADDR=unix:" + cert, 1, "is not a socket"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			at := t.TempDir()
-			cmd := plantstore.Command(t, at, append([]string{"ADDR=127.0.0.1:0"}, strings.Fields(test.env)...), "serve")
-			out, _ := cmd.CombinedOutput()
-			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
-				t.Errorf("exit code %d, want %d; output\n%s\nwant %q", code, test.code, out, test.want)
-			}
-			if entries, err := os.ReadDir(at); err != nil || len(entries) > 0 {
-				t.Errorf("files were created: %v, %v", entries, err)
-			}
-		})
-	}
-}
-
 // TestAdminNextToTLS checks that the admin listener uses plain HTTP even with TLS, and counts
 // refused requests.
 func TestAdminNextToTLS(t *testing.T) {
 	t.Parallel()
 	server := startTLS(t, certtest.New(t), t.TempDir())
-	if ready := newClient(t, nil, "", "").get(t, server.AdminURL+"/readyz"); !strings.Contains(ready, "ready") {
-		t.Errorf("/readyz: %s", ready)
+	if r := must.Get(plantstore.Dial(t, server.BaseURL).Do(plantstore.Create("", "{}")))(t); r.Status != http.StatusBadRequest {
+		t.Errorf("plain HTTP to the TLS port: %d %s", r.Status, r.Body)
 	}
-	if _, status, body := newClient(t, nil, "", "").create(t, server, "http://"+host(t, server), "{}"); status != 400 {
-		t.Errorf("plain HTTP to the TLS port: %d %s", status, body)
-	}
-	await(t, "the refusal is counted", func() bool {
-		metrics := newClient(t, nil, "", "").get(t, server.AdminURL+"/metrics")
-		return strings.Contains(metrics, `plantstore_requests_total{outcome="refused",error="400"} 1`)
+	plantstore.Await(t, "the refusal is counted", func() bool {
+		return server.Metrics()[`plantstore_requests_total{outcome="refused",error="400"}`] == 1
 	})
 }

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -63,4 +64,16 @@ func importPlants(t *testing.T, dir, file string) {
 	if used > maxMemory {
 		t.Errorf("the import took %d bytes of memory, want at most %d", used, maxMemory)
 	}
+}
+
+// writePlants writes a file with n plants, the ids from 0 on.
+func writePlants(t testing.TB, n int) (path string) {
+	t.Helper()
+	var lines bytes.Buffer
+	for id := range n {
+		fmt.Fprintf(&lines, "{\"id\":%d,\"name\":\"Echeveria, number %d of the bulk\",\"tag\":\"succulent\"}\n", id, id)
+	}
+	path = filepath.Join(t.TempDir(), "plants.jsonl")
+	must.Do(t, os.WriteFile(path, lines.Bytes(), 0o600))
+	return path
 }

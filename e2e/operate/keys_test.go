@@ -1,13 +1,17 @@
 package operate
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
@@ -33,11 +37,7 @@ func makeKey(t *testing.T, dir, name string, args []string) string {
 	openssl := func(args ...string) string {
 		cmd := exec.CommandContext(t.Context(), tools.Require(t, "openssl"), args...)
 		cmd.Dir = dir
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%v: %v", cmd, err)
-		}
-		return string(out)
+		return string(must.Get(cmd.Output())(t))
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, name+".pem"), []byte(openssl(args...)), 0o600))
 	return openssl("pkey", "-in", name+".pem", "-pubout")
@@ -50,21 +50,46 @@ func replace(t *testing.T, path, contents string) {
 	must.Do(t, os.Rename(path+".new", path))
 }
 
-// use changes the token of the clients and returns when all use it.
-func (l *load) use(t *testing.T, token string) {
+// The clients create plants as fast as they can, with ascending ids, while keys change.
+type clients struct {
+	server *plantstore.Server
+	token  atomic.Pointer[string]
+	next   atomic.Int64    // id
+	rounds [4]atomic.Int64 // number of creates that each client has begun
+	ended  atomic.Bool     // send no further request
+}
+
+// run returns when all clients have ended.
+func (c *clients) run(t *testing.T) {
 	t.Helper()
-	l.token.Store(&token)
-	for i := range l.rounds {
-		begun := l.rounds[i].Load()
-		await(t, "progress of a client", func() bool { return l.rounds[i].Load() > begun })
+	load.Each(len(c.rounds), len(c.rounds), func(i int) {
+		for !c.ended.Load() {
+			c.rounds[i].Add(1)
+			if r, err := c.create(*c.token.Load()); err != nil || r.Status != http.StatusOK {
+				t.Errorf("a create has failed: %v, %s", err, r.Body)
+			}
+		}
+	})
+}
+
+func (c *clients) create(token string) (plantstore.Reply, error) {
+	return c.server.TryPost(token, fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, c.next.Add(1)))
+}
+
+// use changes the token of the clients and returns when all use it.
+func (c *clients) use(t *testing.T, token string) {
+	t.Helper()
+	c.token.Store(&token)
+	for i := range c.rounds {
+		begun := c.rounds[i].Load()
+		plantstore.Await(t, "progress of a client", func() bool { return c.rounds[i].Load() > begun })
 	}
 }
 
 // accepted reports whether a token is accepted.
-func (l *load) accepted(t *testing.T, token string) bool {
+func (c *clients) accepted(t *testing.T, token string) bool {
 	t.Helper()
-	r := must.Get(createPlant(t.Context(), l.client, l.url, token, l.next.Add(1)))(t)
-	return r.Status == http.StatusOK
+	return must.Get(c.create(token))(t).Status == http.StatusOK
 }
 
 // TestKeysRotateUnderLoad rotates from each kind of key to the next, by SIGHUP, while clients
@@ -78,27 +103,30 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 	replace(t, keys, public)
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"JWT_PUBLIC_KEYS=keys.pem", "LOG_LEVEL=info"}})
 	token := server.Token("--key", "first.pem")
-	l := startLoad(t, server.BaseURL, token, 4)
+	c := &clients{server: server}
+	c.token.Store(&token)
+	var running sync.WaitGroup
+	running.Go(func() { c.run(t) })
+	defer func() {
+		c.ended.Store(true)
+		running.Wait()
+	}()
 	for alg, args := range keyKinds() {
 		fresh := makeKey(t, dir, alg, args)
 		replace(t, keys, public+fresh)
 		next := server.Token("--key", alg+".pem", "--alg", alg)
-		if l.accepted(t, next) {
+		if c.accepted(t, next) {
 			t.Errorf("%s: the key is accepted before SIGHUP", alg)
 		}
 		server.HangUp()
-		await(t, "the new key is trusted", func() bool { return l.accepted(t, next) })
-		l.use(t, next)
+		plantstore.Await(t, "the new key is trusted", func() bool { return c.accepted(t, next) })
+		c.use(t, next)
 		replace(t, keys, fresh)
 		server.HangUp()
-		await(t, "the old key is not trusted", func() bool { return !l.accepted(t, token) })
+		plantstore.Await(t, "the old key is not trusted", func() bool { return !c.accepted(t, token) })
 		public, token = fresh, next
 	}
-	l.end()
-	if len(l.failed) > 0 {
-		t.Errorf("creates have failed: %v", l.failed)
-	}
-	t.Logf("%d plants were created meanwhile", l.created.Load())
+	t.Logf("%d plants were created meanwhile", c.next.Load())
 	if log := server.Log(); strings.Contains(log, "reload failed") {
 		t.Errorf("a reload failed:\n%s", log)
 	}

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/e2e/internal/process"
 )
 
 // TestReaderOfLog checks that a server continues when the reader of its log exits.
@@ -27,7 +27,7 @@ func TestReaderOfLog(t *testing.T) {
 	cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, "serve")
 	stderr := must.Get(cmd.StderrPipe())(t)
 	must.Do(t, cmd.Start())
-	defer time.AfterFunc(process.Patience, func() { _ = cmd.Process.Kill() }).Stop()
+	defer time.AfterFunc(plantstore.Patience, func() { _ = cmd.Process.Kill() }).Stop()
 	line, err := bufio.NewReader(stderr).ReadString('\n')
 	var ready struct {
 		BaseURL string `json:"base_url"`
@@ -41,7 +41,7 @@ func TestReaderOfLog(t *testing.T) {
 		must.Get(plantstore.Do(t.Context(), client, http.MethodGet, ready.BaseURL+"/"+strings.Repeat("x", 8<<10), ""))(t)
 	}
 	for id := range int64(50) {
-		if r, err := createPlant(t.Context(), client, ready.BaseURL, token, id); err != nil || r.Status != http.StatusOK {
+		if r, err := plantstore.Post(t.Context(), client, ready.BaseURL, token, fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id)); err != nil || r.Status != http.StatusOK {
 			t.Errorf("plant %d: %+v, %v", id, r, err)
 		}
 	}

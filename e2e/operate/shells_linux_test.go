@@ -49,7 +49,7 @@ func TestCompletionInShells(t *testing.T) {
 // typeIn types text and reads the terminal until want has come.
 func typeIn(t *testing.T, master *os.File, text, want string) {
 	t.Helper()
-	must.Do(t, master.SetDeadline(time.Now().Add(patience)))
+	must.Do(t, master.SetDeadline(time.Now().Add(plantstore.Patience)))
 	must.Get(io.WriteString(master, text))(t)
 	var read strings.Builder
 	chunk := make([]byte, 4096)

@@ -25,7 +25,7 @@ func TestTerminalCloses(t *testing.T) {
 		if err != nil {
 			t.Errorf("the server exited with %v", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(plantstore.Patience):
 		t.Error("the server still runs without its terminal")
 	}
 }

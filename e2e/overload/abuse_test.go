@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
@@ -23,14 +24,14 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 		s.wantSmall(t, int64(connections+1+n))
 	}
 	before := memory(t, s.server, "VmRSS")
-	clients := make([]*client, connections)
-	each(connections, 64, func(n int) {
+	clients := make([]*plantstore.Conn, connections)
+	load.Each(connections, 64, func(n int) {
 		var err error
 		if clients[n], err = s.dial(n); err != nil {
 			t.Error(err)
 			return
 		}
-		if a, err := clients[n].do(s.create(int64(n))); err != nil || !a.created() {
+		if a, err := clients[n].Do(s.create(int64(n))); err != nil || !created(a) {
 			t.Errorf("response %v, %v", a, err)
 		}
 	})
@@ -39,36 +40,25 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 	}
 	// The runtime returns the memory of the creates after two collections. An idle server
 	// collects every two minutes; a heap profile triggers a collection at once.
-	for end := time.Now().Add(patience); memory(t, s.server, "VmRSS") > before+most && time.Now().Before(end); {
-		collect(t, s.server)
-		time.Sleep(100 * time.Millisecond)
-	}
+	plantstore.Await(t, "an idle connection costs little memory", func() bool {
+		s.server.Get(s.server.AdminURL + "/debug/pprof/heap?gc=1")
+		return memory(t, s.server, "VmRSS") <= before+most
+	})
 	wantMemory(t, s.server, "VmRSS", before+most)
 
 	// They use all connections: one more is refused, and they still work.
 	extra := must.Get(s.dial(0))(t)
-	if a, err := extra.do(s.create(connections)); err != nil || !a.refused() || !a.closes {
+	if a, err := extra.Do(s.create(connections)); err != nil || !refused(a) || !a.Closes {
 		t.Errorf("one more connection: %v, %v", a, err)
 	}
 	_ = extra.Close()
-	each(connections, 64, func(n int) {
-		if a, err := clients[n].do(s.create(int64(n))); err != nil || !a.identical() {
+	load.Each(connections, 64, func(n int) {
+		if a, err := clients[n].Do(s.create(int64(n))); err != nil || !a.Identical() {
 			t.Errorf("response %v, %v", a, err)
 		}
 		_ = clients[n].Close()
 	})
 	wantMemory(t, s.server, "VmHWM", memoryBound(connections))
-}
-
-// collect makes the server collect its garbage.
-func collect(t *testing.T, server *plantstore.Server) {
-	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.AdminURL+"/debug/pprof/heap?gc=1", http.NoBody))(t)
-	response := must.Get(http.DefaultClient.Do(request))(t)
-	must.Get(io.Copy(io.Discard, response.Body))(t)
-	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("the profile of the heap: %d, %v", response.StatusCode, err)
-	}
 }
 
 // TestFloods makes many clients hold connections: some send a header a byte at a time, some a body,
@@ -79,7 +69,7 @@ func TestFloods(t *testing.T) {
 	const clients = 600
 	s := newSite(t, "REQUEST_TIMEOUT=8s")
 	c := must.Get(s.dial(0))(t)
-	if a, err := c.do(s.create(-1)); err != nil || !a.created() {
+	if a, err := c.Do(s.create(-1)); err != nil || !created(a) {
 		t.Fatalf("before: %v, %v", a, err)
 	}
 	before := s.held()
@@ -91,7 +81,7 @@ func TestFloods(t *testing.T) {
 	go func() { all.Wait(); close(slow) }()
 	served := 0
 	for waiting := true; waiting; served++ {
-		if a, err := c.do(s.create(int64(served))); err != nil || !a.created() {
+		if a, err := c.Do(s.create(int64(served))); err != nil || !created(a) {
 			t.Fatalf("meanwhile: %v, %v", a, err)
 		}
 		select {
@@ -115,12 +105,12 @@ func (s *site) flood(n, kind int) {
 	defer func() { _ = c.Close() }()
 	start := []string{
 		"POST /plants HTTP/1.1\r\nX-Slow: ",
-		s.header("Content-Length: 1000") + `{"name": "`,
+		plantstore.Header(s.token, "Content-Length: 1000") + `{"name": "`,
 		strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 1000),
 	}[kind]
 	ended := make(chan error, 1)
 	go func() {
-		err := c.send(start)
+		err := c.Send(start)
 		for ; err == nil; _, err = io.WriteString(c, "a") {
 			time.Sleep(100 * time.Millisecond) // slow on purpose
 		}
@@ -132,13 +122,13 @@ func (s *site) flood(n, kind int) {
 		}
 		return
 	}
-	a, err := c.read()
+	a, err := c.Receive()
 	_ = c.Close()
 	<-ended //nolint:errcheck // c is closed
 	if kind == 0 && (err == nil || os.IsTimeout(err)) {
 		s.t.Errorf("a slow header: %v, %v, want a closed connection", a, err)
 	}
-	if kind == 1 && (err != nil || !a.isError(http.StatusRequestTimeout) || !a.closes) {
+	if kind == 1 && (err != nil || !isError(a, http.StatusRequestTimeout) || !a.Closes) {
 		s.t.Errorf("a slow body: %v, %v, want error 408 and a closed connection", a, err)
 	}
 }
@@ -150,13 +140,13 @@ func TestHugeBodies(t *testing.T) {
 	const size, clients = 100_000_000, 40
 	s := newSite(t)
 	before := memory(t, s.server, "VmHWM")
-	each(clients, clients, func(n int) {
+	load.Each(clients, clients, func(n int) {
 		kind := []struct {
 			start string
 			want  models.Code
 		}{
-			{s.header(fmt.Sprint("Content-Length: ", size)), http.StatusRequestEntityTooLarge},
-			{s.header("Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n", size), http.StatusRequestEntityTooLarge},
+			{plantstore.Header(s.token, fmt.Sprint("Content-Length: ", size)), http.StatusRequestEntityTooLarge},
+			{plantstore.Header(s.token, "Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n", size), http.StatusRequestEntityTooLarge},
 			{fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size), http.StatusUnauthorized},
 			{"POST /plants HTTP/1.1\r\nHost: x\r\nX-Huge: ", http.StatusRequestHeaderFieldsTooLarge},
 		}[n%4]
@@ -166,13 +156,13 @@ func TestHugeBodies(t *testing.T) {
 			return
 		}
 		defer func() { _ = c.Close() }()
-		err = c.send(kind.start)
+		err = c.Send(kind.start)
 		var sender sync.WaitGroup
 		sender.Go(func() {
 			_, _ = io.CopyN(c, endless{}, size) // the server may have closed the connection
 		})
-		a, err2 := c.read()
-		if err != nil || err2 != nil || !a.isError(kind.want) || !a.closes {
+		a, err2 := c.Receive()
+		if err != nil || err2 != nil || !isError(a, kind.want) || !a.Closes {
 			t.Errorf("%.60q: %v, %v, %v, want error %d and a closed connection", kind.start, a, err, err2, kind.want)
 		}
 		sender.Wait()
@@ -209,38 +199,34 @@ func TestLargeBodies(t *testing.T) {
 		}
 		return b + strings.Repeat(" ", size-len(b)-2) + `"}`
 	}
-	holders := make([]*client, fitting)
-	var subjects [4]site // each may hold a quarter of the memory
+	holders := make([]*plantstore.Conn, fitting)
+	var subjects [4]string // each may hold a quarter of the memory
 	for i := range subjects {
-		subjects[i].token = s.server.Token("--ttl", "0", "--subject", fmt.Sprint("holder ", i))
+		subjects[i] = s.server.Token("--ttl", "0", "--subject", fmt.Sprint("holder ", i))
 	}
 	for n := range holders {
 		var err error
 		if holders[n], err = s.dial(n); err == nil {
-			err = holders[n].send(subjects[n%4].header(fmt.Sprint("Content-Length: ", size)) + body(n)[:size-1])
+			err = holders[n].Send(plantstore.Header(subjects[n%4], fmt.Sprint("Content-Length: ", size)) + body(n)[:size-1])
 		}
 		must.Do(t, err)
 	}
 	s.awaitFull()
-	each(clients, clients, func(n int) {
-		c, err := s.dial(n)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer func() { _ = c.Close() }()
-		if a, err := c.do(s.header(fmt.Sprint("Content-Length: ", size)) + body(fitting+n)); err != nil || !a.refused() {
-			t.Errorf("a large body too many: %v, %v", a, err)
-		}
+	load.Each(clients, clients, func(n int) {
+		s.on(n, func(c *plantstore.Conn) {
+			if a, err := c.Do(plantstore.Create(s.token, body(fitting+n))); err != nil || !refused(a) {
+				t.Errorf("a large body too many: %v, %v", a, err)
+			}
+		})
 	})
 	s.wantSmall(t, 1<<40)
-	each(fitting, fitting, func(n int) {
-		if a, err := holders[n].do(body(n)[size-1:]); err != nil || !a.created() {
+	load.Each(fitting, fitting, func(n int) {
+		if a, err := holders[n].Do(body(n)[size-1:]); err != nil || !created(a) {
 			t.Errorf("a large body: %v, %v", a, err)
 		}
 	})
 	// Now all send at once, and retry as often as necessary.
-	each(clients, clients, func(n int) { s.insist(n, s.header(fmt.Sprint("Content-Length: ", size))+body(fitting+n)) })
+	load.Each(clients, clients, func(n int) { s.insist(n, plantstore.Create(s.token, body(fitting+n))) })
 	wantMemory(t, s.server, "VmHWM", memoryBound(200))
 }
 
@@ -249,48 +235,36 @@ func TestLargeBodies(t *testing.T) {
 func (s *site) awaitFull() {
 	s.t.Helper()
 	const size = 5 << 10
-	for start := time.Now(); time.Since(start) < patience; {
+	plantstore.Await(s.t, "the memory for bodies is used up", func() bool {
 		c := must.Get(s.dial(0))(s.t)
-		a, err := c.do(s.header(fmt.Sprint("Content-Length: ", size)) + strings.Repeat(" ", size))
-		_ = c.Close()
-		switch {
-		case err != nil:
-			s.t.Fatal(err)
-		case a.refused():
-			return
-		}
-	}
-	s.t.Fatal("the memory for bodies is not used up")
+		defer func() { _ = c.Close() }()
+		return refused(must.Get(c.Do(plantstore.Header(s.token, fmt.Sprint("Content-Length: ", size)) + strings.Repeat(" ", size)))(s.t))
+	})
 }
 
 // wantSmall creates a small plant.
 func (s *site) wantSmall(t *testing.T, id int64) {
 	t.Helper()
-	c := must.Get(s.dial(0))(t)
-	defer func() { _ = c.Close() }()
-	if a, err := c.do(s.create(id)); err != nil || !a.created() {
-		t.Errorf("a small body: %v, %v", a, err)
-	}
+	s.on(0, func(c *plantstore.Conn) {
+		if a, err := c.Do(s.create(id)); err != nil || !created(a) {
+			t.Errorf("a small body: %v, %v", a, err)
+		}
+	})
 }
 
 // insist sends a request until it is accepted.
 func (s *site) insist(n int, request string) {
-	for start := time.Now(); time.Since(start) < patience; {
-		c, err := s.dial(n)
-		if err != nil {
-			s.t.Error(err)
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) { // as a client should
+		ended := true
+		s.on(n, func(c *plantstore.Conn) {
+			a, err := c.Do(request)
+			if ended = err != nil || !refused(a); ended && !created(a) {
+				s.t.Errorf("a large body among many: %v, %v", a, err)
+			}
+		})
+		if ended {
 			return
 		}
-		a, err := c.do(request)
-		_ = c.Close()
-		if err == nil && a.created() {
-			return
-		}
-		if err != nil || !a.refused() {
-			s.t.Errorf("a large body among many: %v, %v", a, err)
-			return
-		}
-		time.Sleep(100 * time.Millisecond) // as a client should
 	}
 	s.t.Errorf("a large body was refused for %v", patience)
 }

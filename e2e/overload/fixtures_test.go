@@ -8,7 +8,6 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"time"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
@@ -16,7 +15,7 @@ import (
 
 const (
 	// patience bounds every wait; it is far above the usual duration.
-	patience = 5 * time.Minute
+	patience = 4 * plantstore.Patience
 	// files is the number of files that a test and its server may open.
 	files = 12_000
 )

@@ -16,8 +16,10 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
 )
 
 const (
@@ -46,16 +48,13 @@ type sample struct {
 	p99                time.Duration
 }
 
-// TestSoak loads a server for a minute, with TORTURE=1 for an hour, or for the duration in SOAK:
+// TestSoak loads a server for ten seconds, with TORTURE=1 for an hour, or for the duration in SOAK:
 // its resources must not grow after a sixth of that time, except memory with the database, and the
 // size of the database must match its plants.
 func TestSoak(t *testing.T) { //nolint:paralleltest // the others would be in its figures
-	duration := time.Duration(plantstore.Torture(1, 60)) * time.Minute
+	duration := time.Duration(plantstore.Torture(10, 3600)) * time.Second
 	if text := os.Getenv("SOAK"); text != "" {
-		var err error
-		if duration, err = time.ParseDuration(text); err != nil {
-			t.Fatalf("SOAK: %v", err)
-		}
+		duration = must.Get(time.ParseDuration(text))(t)
 	}
 	s := &soak{site: newSite(t, goLimit(10_000)), end: time.Now().Add(duration)}
 	var clients sync.WaitGroup
@@ -89,16 +88,16 @@ func (s *soak) run(n int) {
 	for next := int64(0); time.Now().Before(s.end); {
 		request, want := s.request(random, base, &next)
 		began := time.Now()
-		a, err := c.do(request)
+		a, err := c.Do(request)
 		switch {
 		case err != nil:
 			s.t.Errorf("client %d: no response: %v", n, err)
 			return
-		case a.created() && want == http.StatusOK:
+		case created(a) && want == http.StatusOK:
 			s.created.Add(1)
-		case a.refused():
+		case refused(a):
 			s.refused.Add(1)
-		case a.status == http.StatusOK || int(a.Code) != want:
+		case a.Status == http.StatusOK || int(a.Code) != want:
 			s.t.Errorf("client %d: response %v, want %d", n, a, want)
 			return
 		}
@@ -113,42 +112,24 @@ func (s *soak) run(n int) {
 // request returns the next request of a client with ids from base on, and the expected
 // error of the response, or 200.
 func (s *soak) request(random *rand.Rand, base int64, next *int64) (request string, want int) {
-	kind := random.IntN(1000)
-	for _, k := range []struct {
-		share int
-		do    func() (string, int)
-	}{
-		{soakTaken, func() (string, int) {
-			if *next == 0 { // no id is taken yet
-				*next++
-				return s.create(base), http.StatusOK
-			}
-			return s.plant(base+random.Int64N(*next), "other"), http.StatusConflict
-		}},
-		{soakWrong, func() (string, int) {
-			return s.header("Content-Length: 14") + `{"id":1.5,"x"}`, http.StatusBadRequest
-		}},
-		{soakScattered, func() (string, int) {
-			return s.create(-1 - random.Int64()), http.StatusOK
-		}},
-		{soakLarge, func() (string, int) {
-			*next++
-			return s.plant(base+*next-1, strings.Repeat("x", largeName)), http.StatusOK
-		}},
-	} {
-		if kind -= k.share; kind < 0 {
-			request, want = k.do()
-			return request, want
-		}
+	switch kind := random.IntN(1000); {
+	case kind < soakTaken && *next > 0:
+		return s.named(base+random.Int64N(*next), "other"), http.StatusConflict
+	case kind < soakTaken+soakWrong:
+		return plantstore.Create(s.token, `{"id":1.5,"x"}`), http.StatusBadRequest
+	case kind < soakTaken+soakWrong+soakScattered:
+		return s.create(-1 - random.Int64()), http.StatusOK
+	case kind < soakTaken+soakWrong+soakScattered+soakLarge:
+		*next++
+		return s.named(base+*next-1, strings.Repeat("x", largeName)), http.StatusOK
 	}
 	*next++
 	return s.create(base + *next - 1), http.StatusOK
 }
 
-// plant returns the request for a plant with that name.
-func (s *soak) plant(id int64, name string) string {
-	body := fmt.Sprintf(`{"id":%d,"name":"%s"}`, id, name)
-	return s.header(fmt.Sprintf("Content-Length: %d", len(body))) + body
+// named returns the request for a plant with that name.
+func (s *soak) named(id int64, name string) string {
+	return plantstore.Create(s.token, load.Body(id, models.Plant{Name: name}))
 }
 
 // watch takes a sample at each interval until the end.
@@ -161,9 +142,10 @@ func (s *soak) watch(interval time.Duration) (samples []sample) {
 		durations := slices.Sorted(slices.Values(s.durations))
 		s.durations = s.durations[:0]
 		s.mu.Unlock()
+		metrics := s.server.Metrics()
 		now := sample{
-			memory: memory(s.t, s.server, "VmRSS"), files: s.metric("process_open_fds"), goroutines: s.metric("go_goroutines"),
-			database: info.Size(),
+			memory: memory(s.t, s.server, "VmRSS"), database: info.Size(),
+			files: int64(metrics["process_open_fds"]), goroutines: int64(metrics["go_goroutines"]),
 		}
 		if len(durations) > 0 {
 			now.p99 = durations[len(durations)*99/100]
@@ -221,21 +203,14 @@ func database(dir string) string { return filepath.Join(dir, "data", "plants.db"
 func wantSize(t *testing.T, dir string, plants int64) {
 	t.Helper()
 	path := database(dir)
-	command := func(args ...string) string {
-		out, err := plantstore.Command(t, dir, nil, args...).CombinedOutput()
-		if err != nil {
-			t.Errorf("plantstore %q: %v: %s", args, err, out)
-		}
-		return string(out)
-	}
 	size := func(path string) int64 {
 		info := must.Get(os.Stat(path))(t)
 		return info.Size()
 	}
-	if got, want := command("plants", "count"), fmt.Sprintln(plants); got != want {
+	if got, want := plantstore.Run(t, dir, "plants", "count"), fmt.Sprintln(plants); got != want {
 		t.Errorf("the database has %s plants, want %s", got, want)
 	}
-	command("check")
+	plantstore.Run(t, dir, "check")
 	compact := filepath.Join(t.TempDir(), "compact.db")
 	from := must.Get(bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true}))(t)
 	to := must.Get(bolt.Open(compact, 0o600, &bolt.Options{NoSync: true}))(t)

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/must"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/certtest"
 )
 
@@ -22,11 +24,10 @@ func TestTLS(t *testing.T) {
 	// With little garbage, the memory of the process is close to its live heap.
 	s := newSite(t, "TLS_CERT_FILE="+cert, "TLS_KEY_FILE="+key, fmt.Sprint("MAX_CONNECTIONS=", connections),
 		"GOGC=10", "REQUEST_TIMEOUT=1h")
-	s.server.BaseURL = strings.Replace(s.server.BaseURL, "https", "http", 1) // for dial, which does not use TLS
 	config := authority.Client()
 	config.ServerName = "localhost"
 	before := memory(t, s.server, "VmRSS")
-	each(connections-1, 32, func(n int) {
+	load.Each(connections-1, 32, func(n int) {
 		c, err := s.dial(n)
 		if err != nil {
 			t.Error(err)
@@ -43,22 +44,21 @@ func TestTLS(t *testing.T) {
 		}
 	})
 	last := must.Get(s.dial(0))(t)
-	last.Conn = tls.Client(last.Conn, config)
+	last.Wrap(tls.Client(last.Conn, config))
 	t.Cleanup(func() { _ = last.Close() })
-	last.in.Reset(last)
-	if a, err := last.do(s.create(1)); err != nil || !a.created() {
+	if a, err := last.Do(s.create(1)); err != nil || !created(a) {
 		t.Errorf("one more client: %v, %v", a, err)
 	}
 	wantMemory(t, s.server, "VmHWM", before+connections<<15+connections<<16) // as in docs/secure.md
 }
 
 // hold holds a large header and nearly all of a small body over TLS.
-func (s *site) hold(c *client, config *tls.Config) error {
+func (s *site) hold(c *plantstore.Conn, config *tls.Config) error {
 	_ = c.SetDeadline(time.Now().Add(patience)) // if this fails, so does the next call
 	lines := []string{"Content-Length: 4096"}
 	for range 100 {
 		lines = append(lines, "X-Large: "+strings.Repeat("a", 250))
 	}
-	_, err := io.WriteString(tls.Client(c.Conn, config), s.header(lines...)+strings.Repeat(" ", 4095))
+	_, err := io.WriteString(tls.Client(c.Conn, config), plantstore.Header(s.token, lines...)+strings.Repeat(" ", 4095))
 	return err
 }

@@ -107,12 +107,3 @@ func runSteps(t *testing.T, dir string, place *strings.Replacer, steps []step) [
 	}
 	return outputs[:len(steps)]
 }
-
-func TestStepsOf(t *testing.T) {
-	t.Parallel()
-	const text = "```sh\n$ no\n```\n$ no\n```console\n$ one\n$ two\n2\n 22\n```\nno\n```console\n$ three | x\n```\n"
-	want := []step{{"one", ""}, {"two", "2\n 22\n"}, {"three | x", ""}}
-	if diff := cmp.Diff(want, stepsOf(text), cmp.AllowUnexported(step{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"plantstore/e2e/internal/must"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
@@ -71,47 +72,27 @@ func Start(t testing.TB, authority *certtest.Authority, host string, validity ti
 	cmd := exec.CommandContext(context.Background(), program, "-config", path, "-dnsserver", process.Port(host, dnsPort))
 	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
 	p.Process = process.Start(t, dir, cmd)
-	p.await()
-	return p
-}
-
-// await waits until the authority responds.
-func (p *Pebble) await() {
-	p.t.Helper()
-	for end := time.Now().Add(process.Patience); ; time.Sleep(20 * time.Millisecond) {
+	process.Eventually(t, "pebble", func(context.Context) error {
 		_, err := p.get(p.Directory)
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			p.t.Fatal(err)
-		}
-	}
+		return err
+	})
+	return p
 }
 
 // Roots returns the root certificates of the authority, which the clients of a server with its
 // certificate trust.
 func (p *Pebble) Roots() *x509.CertPool {
 	p.t.Helper()
-	text := must.Get(p.get(p.management + "/roots/0"))(p.t)
+	text := must.Get(p.get(p.management + "/roots/0"))(p.t).Body
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
+	if !pool.AppendCertsFromPEM([]byte(text)) {
 		p.t.Fatalf("no certificate in %q", text)
 	}
 	return pool
 }
 
-func (p *Pebble) get(url string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	response, err := (&http.Transport{TLSClientConfig: p.authority.Client(), DisableKeepAlives: true}).RoundTrip(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	return io.ReadAll(response.Body)
+func (p *Pebble) get(url string) (plantstore.Reply, error) {
+	return plantstore.Do(p.t.Context(), plantstore.NewTLSClient(p.t, p.authority.Client()), http.MethodGet, url, "")
 }
 
 // resolve answers DNS queries for any name with the address host, until the test ends: over TCP,

@@ -2,7 +2,6 @@ package plantstore
 
 import (
 	"bufio"
-	"io"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -49,10 +48,5 @@ func (b *Browsing) Stop() {
 func (b *Browsing) Get(path string) string {
 	b.t.Helper()
 	base, key, _ := strings.Cut(b.Link, "#key=")
-	request := must.Get(http.NewRequestWithContext(b.t.Context(), http.MethodGet, base+path, http.NoBody))(b.t)
-	request.Header.Set("Authorization", "Bearer "+key)
-	response := must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(request))(b.t)
-	defer func() { _ = response.Body.Close() }()
-	body := must.Get(io.ReadAll(response.Body))(b.t)
-	return string(body)
+	return must.Get(Do(b.t.Context(), NewClient(b.t), http.MethodGet, base+path, "", "Authorization", "Bearer "+key))(b.t).Body
 }

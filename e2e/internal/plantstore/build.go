@@ -2,6 +2,7 @@
 package plantstore
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -9,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
+	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -81,4 +84,29 @@ func command(path, dir string, env []string, args ...string) *exec.Cmd {
 	}
 	cmd.Env = append(append(cmd.Env, "ADMIN_ADDR=127.0.0.1:0"), env...)
 	return cmd
+}
+
+// Run runs a command of the program in the directory dir, which must succeed, and returns its output.
+func Run(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	out, err := Command(t, dir, nil, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("plantstore %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// Finish runs a command to its end, and returns its exit code and its output on stdout and stderr.
+// A command that hangs fails the test, with the stacks of its goroutines.
+func Finish(t testing.TB, cmd *exec.Cmd) (code int, output string) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	must.Do(t, cmd.Start())
+	hung := time.AfterFunc(Patience, func() { quit(cmd.Process) })
+	_ = cmd.Wait() // its exit code is returned
+	if !hung.Stop() {
+		t.Errorf("%q still ran after %v:\n%s", cmd.Args, Patience, &out)
+	}
+	return cmd.ProcessState.ExitCode(), out.String()
 }

@@ -2,10 +2,12 @@ package plantstore
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +22,8 @@ type Reply struct {
 	Status int
 	Header http.Header
 	Body   string
+	Proto  string // such as HTTP/1.1
+	Closes bool   // the server closes the connection
 }
 
 // Identical reports whether exactly this plant was stored before.
@@ -31,7 +35,7 @@ func (r Reply) Identical() bool {
 func Read(response *http.Response) (Reply, error) {
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
-	r := Reply{Status: response.StatusCode, Header: response.Header, Body: string(body)}
+	r := Reply{Status: response.StatusCode, Header: response.Header, Body: string(body), Proto: response.Proto, Closes: response.Close}
 	_ = json.Unmarshal(body, &r.Error) // not all responses are Errors
 	return r, err
 }
@@ -60,7 +64,13 @@ func Post(ctx context.Context, client *http.Client, base, token, plant string) (
 // NewClient returns a client that keeps its connections until the end of the test.
 func NewClient(t testing.TB) *http.Client {
 	t.Helper()
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
+	return NewTLSClient(t, nil)
+}
+
+// NewTLSClient is [NewClient] with that configuration of TLS.
+func NewTLSClient(t testing.TB, config *tls.Config) *http.Client {
+	t.Helper()
+	client := &http.Client{Timeout: Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 256, TLSClientConfig: config}}
 	t.Cleanup(client.CloseIdleConnections)
 	return client
 }
@@ -84,12 +94,16 @@ func (s *Server) Get(url string) Reply {
 	return r
 }
 
-// Run runs a command of the program in the directory dir, which must succeed, and returns its output.
-func Run(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	out, err := Command(t, dir, nil, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("plantstore %q: %v\n%s", args, err, out)
+// Metrics returns all series of the admin listener, by name and labels.
+func (s *Server) Metrics() map[string]float64 {
+	s.t.Helper()
+	all := map[string]float64{}
+	for line := range strings.Lines(s.Get(s.AdminURL + "/metrics").Body) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		i := strings.LastIndexByte(line, ' ')
+		all[line[:i]] = must.Get(strconv.ParseFloat(line[i+1:], 64))(s.t)
 	}
-	return string(out)
+	return all
 }

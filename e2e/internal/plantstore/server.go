@@ -2,6 +2,7 @@ package plantstore
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,9 +19,9 @@ import (
 	"plantstore/e2e/internal/must"
 )
 
-// patience bounds every wait for a process. It is far longer than any expected wait, so that no
+// Patience bounds every wait for a process. It is far longer than any expected wait, so that no
 // test depends on the speed of the machine.
-const patience = time.Minute
+const Patience = 30 * time.Second
 
 // Options are the options of a server.
 type Options struct {
@@ -31,6 +32,8 @@ type Options struct {
 	Env []string
 	// Args are further arguments of serve.
 	Args []string
+	// TLS is the configuration of the client, if the server uses TLS.
+	TLS *tls.Config
 	// Binary is another build of the program, made by [Build]. Empty means the build of Main.
 	Binary string
 }
@@ -53,6 +56,7 @@ type Server struct {
 	cmd    *exec.Cmd
 	exited chan struct{} // closed when the process has exited
 	wanted bool          // it is expected to exit
+	hung   bool          // it did not exit when it was expected to
 
 	mu  sync.Mutex
 	log strings.Builder
@@ -74,7 +78,7 @@ func Try(t testing.TB, o Options) (*Server, error) {
 		o.Dir = t.TempDir()
 	}
 	s := &Server{
-		Dir: o.Dir, t: t, client: NewClient(t), exited: make(chan struct{}),
+		Dir: o.Dir, t: t, client: NewTLSClient(t, o.TLS), exited: make(chan struct{}),
 		env: append([]string{"ADDR=127.0.0.1:0"}, o.Env...),
 	}
 	args := append([]string{"serve"}, o.Args...)
@@ -130,8 +134,8 @@ func (s *Server) await(ready <-chan record) error {
 		return nil
 	case <-s.exited:
 		return fmt.Errorf("the server ended with %v before it was ready:\n%s", s.cmd.ProcessState, s.Log())
-	case <-time.After(patience):
-		return fmt.Errorf("the server was not ready after %v:\n%s", patience, s.Log())
+	case <-time.After(Patience):
+		return fmt.Errorf("the server was not ready after %v:\n%s", Patience, s.Log())
 	}
 }
 
@@ -189,6 +193,13 @@ func (s *Server) Abort() {
 	s.end(syscall.SIGABRT)
 }
 
+// AwaitExit waits until the server has exited by itself, and returns its exit code.
+func (s *Server) AwaitExit() int {
+	s.t.Helper()
+	s.end(syscall.Signal(0))
+	return s.ExitCode()
+}
+
 // end signals the process and waits until it has exited. The process may have exited before.
 func (s *Server) end(signal os.Signal) {
 	s.t.Helper()
@@ -196,11 +207,34 @@ func (s *Server) end(signal os.Signal) {
 	_ = s.cmd.Process.Signal(signal) // fails only if the process has exited
 	select {
 	case <-s.exited:
-	case <-time.After(patience):
-		_ = s.cmd.Process.Kill()
+	case <-time.After(Patience):
+		s.hung = true
+		quit(s.cmd.Process)
 		<-s.exited
-		s.t.Errorf("the server still ran %v after %v", patience, signal)
+		s.t.Errorf("the server still ran after %v", Patience)
 	}
+}
+
+// quit makes a process print the stacks of its goroutines and exit.
+func quit(p *os.Process) {
+	_ = p.Signal(syscall.SIGQUIT) // fails only if the process has exited
+	time.AfterFunc(time.Second, func() { _ = p.Kill() })
+}
+
+// Await waits until a condition on another process holds.
+func Await(t testing.TB, condition string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Patience); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", Patience, condition)
+		}
+	}
+}
+
+// AwaitLog waits until the log contains a text.
+func (s *Server) AwaitLog(text string) {
+	s.t.Helper()
+	Await(s.t, "logged: "+text, func() bool { return strings.Contains(s.Log(), text) })
 }
 
 // finish is the cleanup of Start. A server that has exited by itself fails the test.
@@ -209,7 +243,10 @@ func (s *Server) finish() {
 		s.Stop()
 	}
 	if s.t.Failed() {
-		lines := strings.SplitAfter(s.Log(), "\n")
-		s.t.Logf("end of the server's log:\n%s", strings.Join(lines[max(0, len(lines)-20):], ""))
+		lines, last := strings.SplitAfter(s.Log(), "\n"), 20
+		if s.hung {
+			last = 1000 // with the stacks
+		}
+		s.t.Logf("end of the server's log:\n%s", strings.Join(lines[max(0, len(lines)-last):], ""))
 	}
 }

@@ -2,12 +2,10 @@ package tools_test
 
 import (
 	"fmt"
-	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -41,13 +39,5 @@ func TestRequireMissingTool(t *testing.T) { //nolint:paralleltest // it sets CI
 		if !strings.Contains(fake.failed+fake.skipped, "TestFake NOT CHECKED: no-such-tool is missing") {
 			t.Errorf("CI=%q: it does not name the missing program: %q", tt.ci, fake.failed+fake.skipped)
 		}
-	}
-}
-
-func TestRequireFindsTool(t *testing.T) {
-	t.Parallel()
-	want := must.Get(exec.LookPath("go"))(t)
-	if got := tools.Require(t, "go"); got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }

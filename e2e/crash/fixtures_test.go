@@ -10,19 +10,13 @@ import (
 	"os"
 	"strconv"
 	"testing"
-	"time"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/reexec"
 )
 
-const (
-	// patience bounds every wait; it is far above the usual duration.
-	patience = time.Minute
-
-	// databaseFile is the path of the database, relative to the working directory of the server.
-	databaseFile = "data/plants.db"
-)
+// databaseFile is the path of the database, relative to the working directory of the server.
+const databaseFile = "data/plants.db"
 
 func TestMain(m *testing.M) {
 	plants := catalogue()

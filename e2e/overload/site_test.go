@@ -1,0 +1,85 @@
+package overload
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"plantstore/e2e/internal/load"
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+// A site is a server and its clients.
+type site struct {
+	*load.Ledger
+
+	t      testing.TB
+	server *plantstore.Server
+	token  string
+}
+
+func newSite(t testing.TB, env ...string) *site {
+	t.Helper()
+	s := &site{Ledger: load.NewLedger(), t: t, server: plantstore.Start(t, plantstore.Options{Env: append(env, "LOG_LEVEL=error")})}
+	s.token = s.server.Token("--ttl", "0")
+	s.Post = func(body string) (plantstore.Reply, error) { return s.server.TryPost(s.token, body) }
+	return s
+}
+
+// dial opens the connection of client n. Many clients connect from several addresses, which provide
+// enough ports.
+func (s *site) dial(n int) (*plantstore.Conn, error) {
+	return plantstore.DialFrom(s.t.Context(), s.server.BaseURL, 2+n%20)
+}
+
+// on calls do with a connection of client n.
+func (s *site) on(n int, do func(c *plantstore.Conn)) {
+	c, err := s.dial(n)
+	if err != nil {
+		s.t.Errorf("no connection: %v", err)
+		return
+	}
+	defer func() { _ = c.Close() }()
+	do(c)
+}
+
+// created, refused and isError report whether the plant was stored now, was refused for lack of
+// resources, or whether the response is that Error.
+func created(r plantstore.Reply) bool { return r.Status == http.StatusOK }
+
+func refused(r plantstore.Reply) bool {
+	return r.Code == models.CodeUnavailable && load.OutcomeOf(r, nil) == load.Refused
+}
+
+func isError(r plantstore.Reply, code models.Code) bool {
+	return r.Status == http.StatusBadRequest && r.Code == code
+}
+
+// plant returns the plant with an id.
+func plant(id int64) models.Plant {
+	tag := "climber"
+	return models.Plant{Name: fmt.Sprint("Monstera ", id), Tag: &tag}
+}
+
+// create returns the request for that plant.
+func (s *site) create(id int64) string { return plantstore.Create(s.token, load.Body(id, plant(id))) }
+
+// A holding is what a server holds for its connections.
+type holding struct{ goroutines, files float64 }
+
+func (s *site) held() holding {
+	s.t.Helper()
+	s.server.Metrics() // from now on there is a connection to the admin listener
+	metrics := s.server.Metrics()
+	return holding{metrics["go_goroutines"], metrics["process_open_fds"]}
+}
+
+// wantHeld waits until the server holds no more than most.
+func (s *site) wantHeld(most holding) {
+	s.t.Helper()
+	plantstore.Await(s.t, fmt.Sprintf("the server holds at most %+v", most), func() bool {
+		now := s.held()
+		return now.goroutines <= most.goroutines && now.files <= most.files
+	})
+}
