@@ -144,7 +144,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 			t.Errorf("%s: error %d (%s), want %d; it closes the connection: %t, %v", step.preference, response.Code, response.Message, step.want, response.Closes, err)
 		}
 	}
-	exchange(t, server, create("bad", plant, "Prefer: code=503"))
+	exchange(t, server, plantstore.Create("bad", plant, "Prefer: code=503"))
 	metrics := string(get(t, server, server.AdminURL+"/metrics"))
 	for _, line := range []string{
 		`plantstore_token_cache_misses_total 2`, `plantstore_token_cache_hits_total 4`, `plantstore_credentials_refused_total{reason="malformed"} 1`,

@@ -4,32 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"plantstore/e2e/cluster/internal/etcd"
 	"plantstore/e2e/cluster/internal/postgres"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 )
 
 // readiness returns the causes that a replica reports: "" if it is ready.
 func (s *site) readiness(ctx context.Context) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.replicas[0].AdminURL+"/readyz", http.NoBody)
-	if err != nil {
+	r, err := plantstore.Do(ctx, s.client, http.MethodGet, s.replicas[0].AdminURL+"/readyz", "")
+	if r.Status == http.StatusOK {
 		return "", err
 	}
-	response, err := s.client.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if response.StatusCode == http.StatusOK {
-		return "", err
-	}
-	return strings.TrimSuffix(string(text), "\n"), err
+	return strings.TrimSuffix(r.Body, "\n"), err
 }
 
 // awaitReadiness waits until a replica has the expected readiness, and checks that it always

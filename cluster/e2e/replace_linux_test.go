@@ -77,13 +77,7 @@ backend plantstore
 	file := filepath.Join(dir, "haproxy.cfg")
 	must.Do(t, os.WriteFile(file, []byte(config.String()), 0o600))
 	process.Start(t, dir, exec.CommandContext(context.Background(), program, "-db", "-f", file))
-	process.Eventually(t, "HAProxy accepts connections", func(ctx context.Context) error {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	})
+	process.AwaitPort(t, address)
 	return "http://" + address, func() string { return haproxyStats(t, socket) }
 }
 

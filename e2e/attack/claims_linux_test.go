@@ -92,6 +92,9 @@ func TestSubjectLikeToken(t *testing.T) {
 			}
 		}
 	}
+	if r := server.Get(server.DescriptionURL); r.Status != http.StatusOK {
+		t.Errorf("the description has a limit: %s", r.Body)
+	}
 	server.Stop()
 	for _, subject := range subjects {
 		if n := strings.Count(server.Log(), `"subject":"`+subject+`"`); n != 2 {

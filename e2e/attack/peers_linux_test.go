@@ -46,13 +46,7 @@ backend back
 `, address, options, strings.TrimPrefix(s.BaseURL, "http://"))
 	must.Do(t, os.WriteFile(file, []byte(config), 0o600))
 	process.Start(t, filepath.Dir(file), exec.CommandContext(context.Background(), program, "-db", "-f", file))
-	process.Eventually(t, "HAProxy accepts connections", func(ctx context.Context) error {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	})
+	process.AwaitPort(t, address)
 	return address
 }
 

@@ -109,6 +109,18 @@ func Eventually(t testing.TB, goal string, condition func(ctx context.Context) e
 	t.Fatalf("%s: not within %v: %v", goal, Patience, err)
 }
 
+// AwaitPort waits until a server accepts connections at address.
+func AwaitPort(t testing.TB, address string) {
+	t.Helper()
+	Eventually(t, "a server at "+address, func(ctx context.Context) error {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	})
+}
+
 // Run runs a program, which must succeed, and returns its output.
 func Run(t testing.TB, name string, args ...string) string {
 	t.Helper()

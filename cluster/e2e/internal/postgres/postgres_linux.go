@@ -34,26 +34,19 @@ type Server struct {
 	Address string // without a port
 	Dir     string
 
-	t       testing.TB
-	program string
-	args    []string
-	attr    *syscall.SysProcAttr
+	t    testing.TB
+	args []string
+	attr *syscall.SysProcAttr
 }
 
 // Start creates a database cluster in the directory dir and starts a server on it. An empty dir
 // means a fresh one.
-func Start(t testing.TB, dir string, args ...string) *Server {
-	t.Helper()
-	return StartIn(t, dir, nil, process.Address(), args...)
-}
-
-// StartIn is [Start] at that address. wrap are the first words of the command of the server.
-func StartIn(t testing.TB, dir string, wrap []string, address string, args ...string) *Server {
+func Start(t testing.TB, dir string) *Server {
 	t.Helper()
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	s := &Server{Address: address, Dir: dir, t: t, program: find(t, "postgres"), attr: unprivileged(t)}
+	s := &Server{Address: process.Address(), Dir: dir, t: t, attr: unprivileged(t)}
 	data := filepath.Join(dir, "data")
 	must.Do(t, os.MkdirAll(data, 0o700))
 	if credential := s.attr.Credential; credential != nil {
@@ -66,11 +59,11 @@ func StartIn(t testing.TB, dir string, wrap []string, address string, args ...st
 	if out, err := initdb.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
-	s.args = slices.Concat(wrap, []string{
-		s.program, "-D", data, "-h", address, "-p", strconv.Itoa(port), "-k", "",
+	s.args = []string{
+		find(t, "postgres"), "-D", data, "-h", s.Address, "-p", strconv.Itoa(port), "-k", "",
 		// The shared memory of a killed server is removed with its directory.
 		"-c", "dynamic_shared_memory_type=mmap",
-	}, args)
+	}
 	s.Restart()
 	return s
 }
