@@ -21,6 +21,8 @@ type Case struct {
 	Exceeds bool
 	// Exchanges are run in order, each over its own connection.
 	Exchanges []Exchange
+	// Every, if not nil, checks all responses of the run. Such a case sends nothing itself.
+	Every func(received, Response, values) bool
 }
 
 // A Need is a set of requirements of a case beyond a URL and a token.
@@ -102,7 +104,7 @@ type Request struct {
 	Token *Token
 }
 
-// A Response is an expected response. All responses must conform to C1 as well.
+// A Response is an expected response. The cases of [everyCases] check all responses as well.
 type Response struct {
 	// Codes are the allowed values of error; 200 stands for a Plant.
 	Codes []int
@@ -113,13 +115,12 @@ type Response struct {
 	Naming, NotNaming []string
 	// Raw are substrings that the body must contain, byte for byte.
 	Raw []string
-	// Newline requires that the body ends with a newline.
-	Newline bool
 	// Header are the required header fields. An empty value means that the field must be
 	// absent; a leading ~ means "contains".
 	Header map[string]string
-	// NoChallenge is a substring that WWW-Authenticate must not contain.
-	NoChallenge string
+	// Challenge is a substring that WWW-Authenticate must contain, NoChallenge one that it must
+	// not (C1.6).
+	Challenge, NoChallenge string
 	// Label identifies the message: within a case, responses with the same label have the
 	// same message, responses with different labels have different ones (C5.27).
 	Label string
@@ -245,8 +246,6 @@ func (a Response) labelled(label string) Response { a.Label = label; return a }
 
 func (a Response) raw(pieces ...string) Response { a.Raw = pieces; return a }
 
-func (a Response) newline() Response { a.Newline = true; return a }
-
 func (a Response) header(name, value string) Response {
 	header := map[string]string{name: value}
 	maps.Copy(header, a.Header)
@@ -315,7 +314,7 @@ func bodies(a Response, variants ...variant) []Case {
 // Cases returns the table, ordered by rule.
 func Cases() []Case {
 	cases := slices.Concat(
-		interfaceCases(), responseCases(), headerCases(), refusalCases(), framingCases(),
+		everyCases(), interfaceCases(), responseCases(), headerCases(), refusalCases(), framingCases(),
 		orderCases(), mediaCases(), grammarCases(), numberCases(), stringCases(), encodingCases(), structureCases(),
 		fieldCases(), requiredCases(), idCases(), textCases(), sizeCases(), cutCases(),
 		pathCases(), methodCases(), corsCases(),

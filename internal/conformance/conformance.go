@@ -54,6 +54,8 @@ type Options struct {
 	Slow bool
 	// RequestTimeout is the server's limit for reading a request; 0 means 30 s.
 	RequestTimeout time.Duration
+	// Wait is how long a run waits for a server that is starting.
+	Wait time.Duration
 	// Timeout is the maximum time for one response; 0 means 10 s.
 	Timeout time.Duration
 	// TLS is used for https; nil means the system's trust in certificates.
@@ -89,7 +91,7 @@ func run(ctx context.Context, o Options, cases []Case) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	if err := r.probe(ctx); err != nil {
+	if err := r.await(ctx); err != nil {
 		return Report{}, cmp.Or(ctx.Err(), err)
 	}
 	started := time.Now()
@@ -119,7 +121,7 @@ func (o *Options) validate() (*url.URL, error) {
 		return nil, errors.New("a token is needed: TOKEN in the environment, or --token-file")
 	case o.Origin != "" && o.Origin != "*" && !isOrigin(o.Origin):
 		return nil, fmt.Errorf("origin %q: want *, or an origin such as https://docs.example.com", o.Origin)
-	case o.MaxBodyBytes < 0 || o.Timeout < 0 || o.RequestTimeout < 0:
+	case o.MaxBodyBytes < 0 || o.Timeout < 0 || o.RequestTimeout < 0 || o.Wait < 0:
 		return nil, errors.New("limits and timeouts must not be negative")
 	}
 	_, err = rulesNamed(o.Rule)

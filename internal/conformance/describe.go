@@ -53,7 +53,7 @@ func (c Case) sent(v values) []string {
 			}
 			line := short(string(b), 2*shortLength) + t.manner()
 			if r.Token != nil {
-				line += "  [$JWT: " + r.Token.describe() + "]"
+				line += "  [$JWT: " + r.Token.describe(v) + "]"
 			}
 			lines = append(lines, line)
 		}
@@ -66,7 +66,7 @@ func (c Case) wanted(v values) []string {
 	var lines []string
 	for _, t := range c.Exchanges {
 		for _, a := range t.Want {
-			lines = append(lines, v.fill(a.describe())+t.connectionState())
+			lines = append(lines, a.describe(v)+t.connectionState())
 		}
 	}
 	return lines
@@ -93,7 +93,7 @@ func (r Request) describe() string {
 		}
 	}
 	if r.Token != nil {
-		parts = append(parts, "token "+r.Token.describe())
+		parts = append(parts, "token "+r.Token.describe(values{template: true}))
 	}
 	for _, line := range standard[1:3] {
 		if name, _, _ := strings.Cut(line, ":"); r.lacks(name) && r.Line == postLine {
@@ -116,22 +116,22 @@ func (r Request) lacks(name string) bool {
 	return !slices.ContainsFunc(r.Header, func(line string) bool { return strings.HasPrefix(line, name+":") })
 }
 
-func (t Token) describe() string {
+func (t Token) describe(v values) string {
 	var parts []string
 	if t.Given {
 		parts = append(parts, "given, changed as the name of the case describes")
 	}
 	if t.Header != "" {
-		parts = append(parts, "header "+code(t.Header))
+		parts = append(parts, "header "+code(v.fill(t.Header)))
 	}
 	if t.Claims != "" {
-		parts = append(parts, "claims "+code(t.Claims))
+		parts = append(parts, "claims "+code(v.fillClaims(t.Claims)))
 	}
 	if t.MAC != "" {
 		parts = append(parts, "signed "+t.MAC)
 	}
 	if t.Key != "" {
-		parts = append(parts, "key "+code(t.Key))
+		parts = append(parts, "key "+code(v.fill(t.Key)))
 	}
 	if len(parts) == 0 {
 		return "signed as it should be"
@@ -140,7 +140,7 @@ func (t Token) describe() string {
 }
 
 // describe returns a short description of a response.
-func (a Response) describe() string {
+func (a Response) describe(v values) string {
 	var parts []string
 	switch {
 	case a.Kind == KindHead:
@@ -150,7 +150,7 @@ func (a Response) describe() string {
 	case a.Kind == KindPreflight:
 		parts = append(parts, "200 or 204")
 	case slices.Equal(a.Codes, []int{200}):
-		parts = append(parts, "200, "+a.plant())
+		parts = append(parts, "200, "+a.plant(v))
 	case slices.Contains(a.Codes, 200):
 		parts = append(parts, "200 or error "+anyOf(slices.DeleteFunc(slices.Clone(a.Codes), func(c int) bool { return c == 200 })))
 	default:
@@ -160,13 +160,13 @@ func (a Response) describe() string {
 		parts = append(parts, "naming "+strings.Join(a.Naming, ", "))
 	}
 	for _, name := range sortedKeys(a.Header) {
-		parts = append(parts, describeHeader(name, a.Header[name]))
+		parts = append(parts, describeHeader(name, v.fill(a.Header[name])))
+	}
+	if a.Challenge != "" {
+		parts = append(parts, "WWW-Authenticate with "+code(a.Challenge))
 	}
 	if a.NoChallenge != "" {
 		parts = append(parts, "WWW-Authenticate without "+code(a.NoChallenge))
-	}
-	if a.Newline {
-		parts = append(parts, "a newline at its end")
 	}
 	if a.Label != "" {
 		parts = append(parts, "message labelled "+a.Label)
@@ -174,10 +174,10 @@ func (a Response) describe() string {
 	return strings.Join(parts, ", ")
 }
 
-func (a Response) plant() string {
-	text := "name " + code(a.Name)
+func (a Response) plant(v values) string {
+	text := "name " + code(v.fill(a.Name))
 	if a.Tag != nil {
-		text += ", tag " + code(*a.Tag)
+		text += ", tag " + code(v.fill(*a.Tag))
 	}
 	return text
 }
@@ -233,13 +233,13 @@ func (t Exchange) connectionState() string {
 	return ""
 }
 
-// String returns the response as received.
-func (h received) String() string {
+// describe returns the response as received, without credentials.
+func (h received) describe(v values) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s", h.status, short(string(h.body), shortLength))
+	fmt.Fprintf(&b, "%d %s", h.status, short(v.redact(string(h.body)), shortLength))
 	for _, name := range sortedKeys(h.header) {
 		if name != "Date" && name != "Content-Length" {
-			fmt.Fprintf(&b, " | %s: %s", name, short(strings.Join(h.header[name], ", "), shortLength))
+			fmt.Fprintf(&b, " | %s: %s", name, short(v.redact(strings.Join(h.header[name], ", ")), shortLength))
 		}
 	}
 	return b.String()

@@ -110,7 +110,7 @@ func proxied(requests []string, in *bufio.Reader) (statuses []int, problem strin
 		case http.StatusOK, http.StatusFound, http.StatusNotModified:
 		case http.StatusBadRequest:
 			h := received{body: content}
-			if _, message := h.failure(); message == "" && (requests[0] != http.MethodHead || len(content) > 0) {
+			if _, _, exact := h.failure(); !exact && (requests[0] != http.MethodHead || len(content) > 0) {
 				return statuses, fmt.Sprintf("%q is not an Error", content)
 			}
 		default:

@@ -74,12 +74,12 @@ func (r *runner) keepPace(ctx context.Context, t Exchange) {
 	}
 }
 
-// exceed repeats an exchange of one request until a response is error 429. Then it waits for
-// Retry-After.
-func (r *runner) exceed(ctx context.Context, t Exchange, v values) (received, error) {
+// exceed repeats the first exchange of a case, of one request, until a response is error 429. Then
+// it waits for Retry-After.
+func (r *runner) exceed(ctx context.Context, c Case, v values) (received, error) {
 	sending, enough := context.WithTimeout(ctx, r.Timeout)
 	defer enough()
-	want := t.Want[0]
+	t, want := c.Exchanges[0], c.Exchanges[0].Want[0]
 	t.Send, t.Want = slices.Repeat(t.Send, pipelined), slices.Repeat(t.Want, pipelined)
 	t.Pipelined, t.unpaced = true, true
 	var first sync.Once
@@ -100,7 +100,7 @@ func (r *runner) exceed(ctx context.Context, t Exchange, v values) (received, er
 	if refused.header == nil {
 		return refused, fmt.Errorf("no error 429 in %v", r.Timeout)
 	}
-	if err := refused.check(want, v, r.FreshStore); err != nil {
+	if err := r.check(c, v, refused, want); err != nil {
 		return refused, err
 	}
 	after, _ := refused.retryAfter()
@@ -116,10 +116,7 @@ func (r *runner) exceed(ctx context.Context, t Exchange, v values) (received, er
 }
 
 // isRateLimited reports whether a response is error 429.
-func isRateLimited(h received) bool {
-	code, _ := h.failure()
-	return code == 429
-}
+func isRateLimited(h received) bool { return h.code() == 429 }
 
 // retryAfter returns the time in Retry-After, which is valid if it is a positive number of
 // seconds.

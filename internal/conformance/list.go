@@ -29,14 +29,16 @@ func WriteList(w io.Writer, only string) error {
 
 const legend = `A request is POST /plants with Host, Authorization: Bearer {{token}}, Content-Type: application/json and
 Content-Length, unless the case shows a difference. {{id}} is an id that no other case uses. Each request uses a new
-connection unless it says otherwise. In brackets: what a case needs, see --help. All responses must have the form
-and the header fields that C1 requires.
+connection unless it says otherwise. In brackets: what a case needs, see --help.
 `
 
 // steps returns a line for each request and each expected response.
 func (c Case) steps() string {
 	var b strings.Builder
 	line := func(label, text string) { fmt.Fprintf(&b, "    %-6s %s\n", label, text) }
+	if c.Every != nil {
+		line("check", "the responses of all cases")
+	}
 	for i, t := range c.Exchanges {
 		manner := t.manner()
 		switch {
@@ -53,7 +55,7 @@ func (c Case) steps() string {
 			line("send", text)
 		}
 		for _, a := range t.Want {
-			text := a.describe() + t.connectionState()
+			text := a.describe(values{template: true}) + t.connectionState()
 			if a.MayBeTaken {
 				text += " (or error 409 unless --fresh)"
 			}
@@ -107,8 +109,8 @@ plantstore conformance --list                                       # show all r
 The cases create plants, and you can't remove plants over HTTP. So check a server that you can throw away, such as one with
 ` + "`--ephemeral`" + `.
 
-Every case also checks the form of the response: 200 with exactly a Plant, or 400 with exactly an Error, and the header fields that
-every response has. The report shows the first failed case of up to five rules; ` + "`--verbose`" + ` shows all. If a case needs something that
+Some cases check the responses of all others: their status, fields and header fields. A mistake in every response is one failure. To wait for
+a server that is starting, add ` + "`--wait 30s`" + `. The report shows the first failed case of up to five rules; ` + "`--verbose`" + ` shows all. If a case needs something that
 you didn't pass, such as a secret to sign unusual tokens, the report names the flag. The run ends early after ten cases without a
 response.
 

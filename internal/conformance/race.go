@@ -8,9 +8,10 @@ import (
 	"sync"
 )
 
-// race runs the same exchange n times concurrently. Exactly one must get the first
-// expected response, all others the second.
-func (r *runner) race(ctx context.Context, t Exchange, n int, v values) ([]received, error) {
+// race runs the first exchange of a case several times concurrently. Exactly one must get the
+// first expected response, all others the second.
+func (r *runner) race(ctx context.Context, c Case, v values) ([]received, error) {
+	t, n := c.Exchanges[0], c.Racing
 	all := make([]received, n)
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -30,17 +31,17 @@ func (r *runner) race(ctx context.Context, t Exchange, n int, v values) ([]recei
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	won := slices.IndexFunc(all, func(h received) bool { code, _ := h.failure(); return code == 0 })
+	won := slices.IndexFunc(all, received.succeeded)
 	winners := 0
 	for i, h := range all {
 		racer := v
 		racer.racer = i + 1
 		want := t.Want[1]
-		if code, _ := h.failure(); code == 0 {
+		if h.succeeded() {
 			winners++
 			want = t.Want[0]
 		}
-		if err := h.check(want, racer, true); err != nil {
+		if err := r.check(c, racer, h, want); err != nil {
 			return all[i : i+1], fmt.Errorf("racer %d of %d: %w", i+1, n, err)
 		}
 	}

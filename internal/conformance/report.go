@@ -286,7 +286,9 @@ func (r Report) junit(rule Rule, n map[Outcome]int) junitSuite {
 		c := junitCase{Class: rule.ID, Name: result.Name, Seconds: fmt.Sprintf("%.3f", result.Seconds)}
 		switch result.Outcome {
 		case Failed:
-			c.Failure = &junitFault{Message: result.Reason, Text: fmt.Sprintf("sent %q\ngot %q\nwanted %q", result.Sent, result.Got, result.Wanted)}
+			var text strings.Builder
+			(&printer{w: &text}).failure(result, math.MaxInt)
+			c.Failure = &junitFault{Message: result.Reason, Text: text.String()}
 		case NotRun:
 			c.Skipped = &junitFault{Message: result.Reason}
 		case Passed:

@@ -37,7 +37,7 @@ func TestWriteText(t *testing.T) {
 	if err := report.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	const want = `FAIL  C1.2  1 of 2 cases: Success is 200 with the Plant: name, and tag if one was sent. A JSON response ends with a newline
+	const want = `FAIL  C1.2  1 of 2 cases: Success is 200 with the Plant: name, and tag if one was sent. Plants and Errors are application/json, and end with a newline
   a tag & <more>
   status 201, want 200
   sent    POST
@@ -67,7 +67,7 @@ func TestWriteVerbose(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `ok    C1.1      1 passed   0 failed   0 not run  The one operation is POST /plants: clients can't read, list, change or delete plants
-FAIL  C1.2      1 passed   1 failed   0 not run  Success is 200 with the Plant: name, and tag if one was sent. A JSON response ends with a newline
+FAIL  C1.2      1 passed   1 failed   0 not run  Success is 200 with the Plant: name, and tag if one was sent. Plants and Errors are application/json, and end with a newline
 -     C1.4      0 passed   0 failed   1 not run  error is the HTTP status number that names the failure
 -     C4.21     0 passed   0 failed   1 not run  Only configured algorithms, with keys of their kind, in strict encoding
 -     C4.22     0 passed   0 failed   1 not run  exp and nbf are numbers, and are honored. By default, exp may be missing

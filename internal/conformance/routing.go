@@ -62,6 +62,9 @@ func pathCases() []Case {
 	)
 }
 
+// notAllowed returns the response to a wrong method on /plants.
+func notAllowed() Response { return fails(405).header("Allow", "~POST") }
+
 // methodCases are about methods (C3.18).
 func methodCases() []Case {
 	const rule = "C3.18"

@@ -33,7 +33,7 @@ func Rules() []Rule {
 			"You reset an ephemeral server through its admin listener.",
 		},
 		{
-			"C1.2", "Success is 200 with the Plant: name, and tag if one was sent. A JSON response ends with a newline",
+			"C1.2", "Success is 200 with the Plant: name, and tag if one was sent. Plants and Errors are application/json, and end with a newline",
 			"Don't rely on the newline.",
 		},
 		{
@@ -44,8 +44,8 @@ func Rules() []Rule {
 			"C1.4", "error is the HTTP status number that names the failure",
 			"Other tests cover 403, 500, 503 and 507, which a client can't cause.",
 		},
-		{"C1.5", "The message names every violation at once, and no implementation details", "Every response of every case is searched for such details."},
-		{"C1.6", "WWW-Authenticate, Allow, Retry-After, X-Request-Id, nosniff; no header field reveals the server software", "Every response of every case is checked."},
+		{"C1.5", "The message names every violation at once, and no implementation details", "All messages are searched for such details."},
+		{"C1.6", "WWW-Authenticate, Allow, Retry-After, X-Request-Id, nosniff; no header field reveals the server software", "All responses are checked."},
 		{
 			"C1.7", "<, > and & are not escaped. An error on demand equals the real one, except for Preference-Applied",
 			"Unless errors on demand are on, Prefer is ignored. Other tests compare each with the real error.",

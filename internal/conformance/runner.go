@@ -29,7 +29,11 @@ type runner struct {
 	pace    *rate.Limiter
 	silent  atomic.Int64 // cases in a row without a response: the connection was refused, or time was up
 	failed  atomic.Bool  // a case has failed
+	every   []*everyCheck
 }
+
+// betweenProbes is the pause between two probes of a server that is starting.
+const betweenProbes = time.Second / 4
 
 // mostSilent is the number of cases in a row without a response that end a run.
 const mostSilent = 10
@@ -99,25 +103,43 @@ func randomID() int64 {
 	return 1<<52 + int64(binary.BigEndian.Uint64(b[:])>>12)
 }
 
-// probe returns an error if the server cannot be checked at all.
-func (r *runner) probe(ctx context.Context) error {
+// await probes the server, again and again for the time Wait as long as it is starting.
+func (r *runner) await(ctx context.Context) error {
+	for end := time.Now().Add(r.Wait); ; {
+		starting, err := r.probe(ctx)
+		if !starting || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-time.After(betweenProbes):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// probe returns an error if the server cannot be checked at all, and whether it may still be starting.
+func (r *runner) probe(ctx context.Context) (starting bool, err error) {
 	received, err := r.exchange(ctx, one("", "", post(`{"id":{{id}},"name":"probe"}`), plant("probe")).Exchanges[0], r.values)
 	var code int
 	var message string
 	if len(received) > 0 {
-		code, message = received[0].failure()
+		code, message, _ = received[0].failure()
+		message = r.values.redact(message)
 	}
 	switch {
 	case code == 401 || code == 403:
-		return fmt.Errorf("%s refuses the token given: %s", r.URL, message)
+		return false, fmt.Errorf("%s refuses the token given: %s", r.URL, message)
 	case (len(received) == 0 || received[0].status != http.StatusOK) && r.speaksTLS(ctx):
-		return fmt.Errorf("%s uses TLS: give a URL with https", r.URL)
+		return false, fmt.Errorf("%s uses TLS: give a URL with https", r.URL)
 	case len(received) == 0:
-		return fmt.Errorf("%s does not respond: %w", r.URL, err)
+		return true, fmt.Errorf("%s does not respond: %w", r.URL, err)
 	case received[0].status == http.StatusNotFound || code == 404 || code == 405:
-		return fmt.Errorf("%s has no POST /plants (status %d, error %d): is the URL right?", r.URL, received[0].status, code)
+		return false, fmt.Errorf("%s has no POST /plants (status %d, error %d): is the URL right?", r.URL, received[0].status, code)
+	case received[0].status > http.StatusInternalServerError || code == 503: // of a proxy, or of the server itself
+		return true, nil
 	}
-	return r.probeSigner(ctx)
+	return false, r.probeSigner(ctx)
 }
 
 // probeSigner returns an error if the server refuses tokens signed with the secret or the
@@ -130,8 +152,8 @@ func (r *runner) probeSigner(ctx context.Context) error {
 	if len(received) == 0 {
 		return nil
 	}
-	if code, message := received[0].failure(); code == 401 {
-		return fmt.Errorf("%s refuses a token that is signed with the secret or the private key given: %s", r.URL, message)
+	if code, message, _ := received[0].failure(); code == 401 {
+		return fmt.Errorf("%s refuses a token that is signed with the secret or the private key given: %s", r.URL, r.values.redact(message))
 	}
 	return nil
 }
@@ -156,10 +178,17 @@ func (r *runner) speaksTLS(ctx context.Context) bool {
 // cases mostly wait, so they do not count.
 func (r *runner) runAll(ctx context.Context, cases []Case) []Result {
 	results := make([]Result, len(cases))
+	every := map[int]*everyCheck{}
+	for i, c := range cases {
+		if c.Every != nil {
+			every[i] = &everyCheck{Case: c}
+			r.every = append(r.every, every[i])
+		}
+	}
 	slots := make(chan struct{}, workers)
 	var wg sync.WaitGroup
 	for i, c := range cases {
-		if c.Exceeds {
+		if c.Exceeds || c.Every != nil {
 			continue
 		}
 		if c.Needs&NeedSlow == 0 {
@@ -177,6 +206,9 @@ func (r *runner) runAll(ctx context.Context, cases []Case) []Result {
 		if c.Exceeds {
 			results[i] = r.runCase(ctx, c, r.values.forCase(i))
 		}
+	}
+	for i, e := range every {
+		results[i] = e.result(r.ended(ctx))
 	}
 	return results
 }
@@ -215,12 +247,39 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 		return result
 	}
 	r.failed.Store(true)
-	result.Outcome, result.Reason = Failed, v.redact(err.Error())
-	result.Sent, result.Wanted = c.sent(v.shown()), c.wanted(v.shown())
-	for _, h := range received {
-		result.Got = append(result.Got, v.redact(h.String()))
+	failed := deviation{c, v, received, err}.result()
+	failed.Seconds = result.Seconds
+	return failed
+}
+
+// A deviation is an error in the responses of a case.
+type deviation struct {
+	c   Case
+	v   values
+	got []received
+	err error
+}
+
+func (d deviation) result() Result {
+	shown := d.v.shown()
+	result := Result{
+		Rule: d.c.Rule, Name: d.c.Name, Outcome: Failed, Reason: d.v.redact(d.err.Error()),
+		Sent: d.c.sent(shown), Wanted: d.c.wanted(shown),
+	}
+	for _, h := range d.got {
+		result.Got = append(result.Got, h.describe(d.v))
 	}
 	return result
+}
+
+// check compares a response of a case with the expected one, and runs the checks of every response.
+func (r *runner) check(c Case, v values, h received, a Response) error {
+	for _, e := range r.every {
+		if e.observe(c, v, h, a) {
+			r.failed.Store(true)
+		}
+	}
+	return h.check(a, v, r.FreshStore)
 }
 
 // A requirement is the description of a [Need].
@@ -269,7 +328,7 @@ func (r *runner) perform(ctx context.Context, c Case, v values) ([]received, err
 	var all []received
 	for i, t := range c.Exchanges {
 		if i == 0 && c.Exceeds {
-			refused, err := r.exceed(ctx, t, v)
+			refused, err := r.exceed(ctx, c, v)
 			all = append(all, refused)
 			if err != nil {
 				return all, err
@@ -277,7 +336,7 @@ func (r *runner) perform(ctx context.Context, c Case, v values) ([]received, err
 			continue
 		}
 		if i == 0 && c.Racing > 0 {
-			received, err := r.race(ctx, t, c.Racing, v)
+			received, err := r.race(ctx, c, v)
 			all = append(all, received...)
 			if err != nil {
 				return all, err
@@ -286,7 +345,7 @@ func (r *runner) perform(ctx context.Context, c Case, v values) ([]received, err
 		}
 		received, err := r.exchange(ctx, t, v)
 		for j, h := range received[:min(len(received), len(t.Want))] {
-			if e := h.check(t.Want[j], v, r.FreshStore); e != nil {
+			if e := r.check(c, v, h, t.Want[j]); e != nil {
 				return append(all, received...), fmt.Errorf("response %d: %w", len(all)+j+1, e)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -20,10 +21,12 @@ import (
 
 // A reply is a response of a server under test, before it is sent.
 type reply struct {
-	status int
-	header map[string]string
-	body   string
+	status    int
+	header    map[string]string
+	body, end string
 }
+
+const goodToken = "the-good-token"
 
 // tiny is a minimal plant store. fault changes its replies before they are sent.
 type tiny struct {
@@ -36,6 +39,7 @@ type tiny struct {
 
 func (s *tiny) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := s.response(r)
+	a.end = "\n"
 	n := s.seen.Add(1)
 	a.header["Content-Type"] = "application/json"
 	a.header["X-Content-Type-Options"] = "nosniff"
@@ -47,33 +51,36 @@ func (s *tiny) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	w.WriteHeader(a.status)
-	_, _ = io.WriteString(w, a.body+"\n")
+	_, _ = io.WriteString(w, a.body+a.end)
 }
 
 func (s *tiny) response(r *http.Request) *reply {
-	if r.Header.Get("Authorization") != "Bearer good" {
-		return &reply{400, map[string]string{"WWW-Authenticate": "Bearer"}, `{"error":401,"message":"send a token"}`}
+	refuse := func(body string) *reply { return &reply{status: 400, header: map[string]string{}, body: body} }
+	if r.Header.Get("Authorization") != "Bearer "+goodToken {
+		a := refuse(`{"error":401,"message":"send a token"}`)
+		a.header["WWW-Authenticate"] = "Bearer"
+		return a
 	}
 	var p struct {
 		ID   *int64  `json:"id"`
 		Name *string `json:"name"`
 	}
 	if err := json.UnmarshalRead(r.Body, &p); err != nil {
-		return &reply{400, map[string]string{}, `{"error":400,"message":"malformed JSON"}`}
+		return refuse(`{"error":400,"message":"malformed JSON"}`)
 	}
 	if p.ID == nil || p.Name == nil {
-		return &reply{400, map[string]string{}, `{"error":422,"message":"id: is required; name: is required"}`}
+		return refuse(`{"error":422,"message":"id: is required; name: is required"}`)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch stored, taken := s.plants[*p.ID]; {
 	case !taken:
 		s.plants[*p.ID] = *p.Name
-		return &reply{200, map[string]string{}, `{"name":` + quote(*p.Name) + `}`}
+		return &reply{status: 200, header: map[string]string{}, body: `{"name":` + quote(*p.Name) + `}`}
 	case stored == *p.Name:
-		return &reply{400, map[string]string{}, `{"error":409,"message":"the id is taken by an identical plant"}`}
+		return refuse(`{"error":409,"message":"the id is taken by an identical plant"}`)
 	}
-	return &reply{400, map[string]string{}, `{"error":409,"message":"the id is taken by a different plant"}`}
+	return refuse(`{"error":409,"message":"the id is taken by a different plant"}`)
 }
 
 // serveTiny starts a server with a fault, if any.
@@ -81,7 +88,7 @@ func serveTiny(t *testing.T, fault func(*http.Request, *reply)) Options {
 	t.Helper()
 	s := httptest.NewServer(&tiny{fault: fault, plants: map[int64]string{}})
 	t.Cleanup(s.Close)
-	return Options{URL: s.URL, Token: "good", Timeout: 20 * time.Second}
+	return Options{URL: s.URL, Token: goodToken, Timeout: 20 * time.Second}
 }
 
 // runOne runs one case and returns its result.
@@ -120,7 +127,7 @@ func TestRunConformingServer(t *testing.T) {
 	}
 }
 
-// A faulty server, a case that detects the fault, and part of the reported reason.
+// A faulty server, a case for which it deviates, and part of the reported reason.
 type faulty struct {
 	fault func(*http.Request, *reply)
 	c     Case
@@ -139,50 +146,56 @@ func faultyServers() map[string]faulty {
 	edit := func(old, with string) func(*http.Request, *reply) {
 		return func(_ *http.Request, a *reply) { a.body = strings.Replace(a.body, old, with, 1) }
 	}
+	another := func(code int, message string) func(*http.Request, *reply) {
+		return func(_ *http.Request, a *reply) {
+			a.status, a.body = 400, fmt.Sprintf(`{"error":%d,"message":%q}`, code, message)
+		}
+	}
+	accept := func(_ *http.Request, a *reply) { a.status, a.body = 200, `{"name":"fern"}` }
 	return map[string]faulty{
-		"status 201":             {func(_ *http.Request, a *reply) { a.status = 201 }, create, "status 201"},
-		"status 422":             {func(_ *http.Request, a *reply) { a.status = 422 }, refused, "status 422"},
+		"status 201":             {func(_ *http.Request, a *reply) { a.status = 201 }, create, "a Plant has status 200"},
+		"status 422":             {func(_ *http.Request, a *reply) { a.status = 422 }, refused, "an Error has status 400"},
+		"no newline":             {func(_ *http.Request, a *reply) { a.end = "" }, create, "a newline ends a Plant"},
+		"no Allow":               {another(405, "send POST"), one("C1.6", "", good(), fails(405)), "Allow is there with error 405"},
+		"no Retry-After":         {another(429, "wait"), one("C1.6", "", good(), fails(429)), "Retry-After is there with error 429"},
 		"no content type":        {set("Content-Type", "text/plain"), create, "Content-Type"},
 		"content type with set":  {set("Content-Type", "application/json; charset=utf-8"), create, "Content-Type"},
-		"no request id":          {drop("X-Request-Id"), create, "X-Request-Id"},
-		"one request id":         {set("X-Request-Id", "same"), twice, "two responses have the X-Request-Id"},
-		"sniffing":               {drop("X-Content-Type-Options"), create, "nosniff"},
-		"names the software":     {set("Server", "tiny/1"), create, "reveals the server software"},
-		"Allow out of place":     {set("Allow", "POST"), refused, "with Allow"},
-		"challenge out of place": {set("WWW-Authenticate", "Bearer"), refused, "with WWW-Authenticate"},
+		"no request id":          {drop("X-Request-Id"), create, "X-Request-Id is there once"},
+		"one request id":         {set("X-Request-Id", "same"), twice, "no two responses have the same X-Request-Id"},
+		"sniffing":               {drop("X-Content-Type-Options"), create, "X-Content-Type-Options is nosniff"},
+		"names the software":     {set("Server", "tiny/1"), create, "neither Server nor X-Powered-By"},
+		"Allow out of place":     {set("Allow", "POST"), refused, "Allow is there with error 405"},
+		"challenge out of place": {set("WWW-Authenticate", "Bearer"), refused, "WWW-Authenticate: Bearer is there"},
 		"no challenge": {
-			drop("WWW-Authenticate"), one("C1.6", "", good().without("Authorization"), fails(401)), "with WWW-Authenticate",
+			drop("WWW-Authenticate"), one("C1.6", "", good().without("Authorization"), fails(401)), "WWW-Authenticate: Bearer is there",
 		},
 		"challenge with error": {
-			set("WWW-Authenticate", `Bearer error="invalid_token"`), one("C1.6", "", good().without("Authorization"), noCredential()), "without error=",
+			set("WWW-Authenticate", `Bearer error="invalid_token"`), one("C1.6", "", good().without("Authorization"), noCredential()), "WWW-Authenticate has an error attribute if",
 		},
-		"id echoed":          {edit(`{"name"`, `{"id":1,"name"`), create, "the Plant has 2 fields"},
-		"tag invented":       {edit(`}`, `,"tag":null}`), create, "the Plant has 2 fields"},
-		"another name":       {edit("fern", "Fern"), create, "name is"},
-		"a duplicate":        {edit(`}`, `,"name":"fern"}`), create, "not a JSON object"},
-		"no JSON":            {edit(`}`, ``), create, "not a JSON object"},
-		"two values":         {edit(`}`, `}{}`), create, "not a JSON object"},
-		"another error":      {edit("422", "400"), refused, "error 400, want 422"},
-		"error a string":     {edit("422", `"422"`), refused, "not an Error"},
-		"error a fraction":   {edit("422", "422.5"), refused, "not an Error"},
-		"error beyond int32": {edit("422", "4220000000"), refused, "not an Error"},
-		"a third field":      {edit(`}`, `,"details":[]}`), refused, "not an Error"},
-		"an empty message":   {func(_ *http.Request, a *reply) { a.body = `{"error":422,"message":""}` }, refused, "not an Error"},
-		"fields in capitals": {edit(`"message"`, `"Message"`), refused, "not an Error"},
-		"a field not named":  {edit("name: is required", "more"), refused, "does not name name"},
-		"a field too many":   {edit("id:", "tag and id:"), refused, "names tag"},
-		"inside knowledge":   {edit("id:", "models.NewPlant id:"), refused, "contains"},
-		"a library's words":  {edit("id:", "json: cannot unmarshal; id:"), refused, "contains"},
-		"a credential":       {edit("id:", "for good: id:"), refused, "contains a credential"},
-		"refused, but it was good": {
-			func(_ *http.Request, a *reply) { *a = reply{400, a.header, `{"error":503,"message":"no"}`} }, create, "error 503, want 200",
-		},
-		"accepted, but it was bad": {
-			func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, refused, "200, want error 422",
-		},
+		"challenge without error":       {nil, one("C1.6", "", good().replace("Authorization: Bearer bad"), badToken()), "WWW-Authenticate has an error attribute if"},
+		"id echoed":                     {edit(`{"name"`, `{"id":1,"name"`), create, "a Plant has no field but name"},
+		"tag invented":                  {edit(`}`, `,"tag":null}`), create, "a Plant has no field but name"},
+		"another name":                  {edit("fern", "Fern"), create, "name is"},
+		"a duplicate":                   {edit(`}`, `,"name":"fern"}`), create, "not a JSON object"},
+		"no JSON":                       {edit(`}`, ``), create, "not a JSON object"},
+		"two values":                    {edit(`}`, `}{}`), create, "not a JSON object"},
+		"another error":                 {edit("422", "400"), refused, "error 400, want 422"},
+		"error a string":                {edit("422", `"422"`), refused, "not an Error"},
+		"error a fraction":              {edit("422", "422.5"), refused, "an Error has exactly"},
+		"error beyond int32":            {edit("422", "4220000000"), one("", "", post(`{}`), fails(4220000000)), "an Error has exactly"},
+		"a third field":                 {edit(`}`, `,"details":[]}`), refused, "an Error has exactly"},
+		"an empty message":              {another(422, ""), one("", "", post(`{}`), fails(422)), "an Error has exactly"},
+		"fields in capitals":            {edit(`"message"`, `"Message"`), one("", "", post(`{}`), fails(422)), "an Error has exactly"},
+		"a field not named":             {edit("name: is required", "more"), refused, "does not name name"},
+		"a field too many":              {edit("id:", "tag and id:"), refused, "names tag"},
+		"inside knowledge":              {edit("id:", "models.NewPlant id:"), refused, "implementation details"},
+		"a library's words":             {edit("id:", "json: cannot unmarshal; id:"), refused, "implementation details"},
+		"a credential":                  {edit("id:", "for "+goodToken+": id:"), refused, "no message contains the token"},
+		"refused, but it was good":      {another(503, "no"), create, "error 503, want 200"},
+		"accepted, but it was bad":      {accept, refused, "200, want error 422"},
 		"identical and different alike": {edit("a different", "an identical"), twice, "for both"},
-		"two winners":                   {func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, racing("", 4, good(), fern()), "4 of 4 racing creates got 200"},
-		"no winner":                     {func(_ *http.Request, a *reply) { *a = reply{400, a.header, `{"error":409,"message":"no"}`} }, racing("", 4, good(), fern()), "0 of 4 racing creates got 200"},
+		"two winners":                   {accept, racing("", 4, good(), fern()), "4 of 4 racing creates got 200"},
+		"no winner":                     {another(409, "no"), racing("", 4, good(), fern()), "0 of 4 racing creates got 200"},
 		"closes":                        {set("Connection", "close"), create.kept(), "not kept"},
 		"keeps":                         {nil, create.last(func(t *Exchange) { t.After = AfterClosed }), "still open"},
 		"panics":                        {func(*http.Request, *reply) { panic(http.ErrAbortHandler) }, create, "closed without a response"},
@@ -195,6 +208,8 @@ func faultyServers() map[string]faulty {
 
 func TestRunFindsDeviations(t *testing.T) {
 	t.Parallel()
+	var mu sync.Mutex
+	found := map[string]bool{}
 	for name, test := range faultyServers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,14 +221,51 @@ func TestRunFindsDeviations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := r.runCase(t.Context(), test.c, r.values)
-			if got.Outcome != Failed || !strings.Contains(got.Reason, test.want) {
-				t.Errorf("%s %q, want failed with %q", got.Outcome, got.Reason, test.want)
+			failed := slices.DeleteFunc(r.runAll(t.Context(), append(everyCases(), test.c)), func(r Result) bool { return r.Outcome != Failed })
+			if len(failed) != 1 || !strings.Contains(failed[0].Name+failed[0].Reason, test.want) {
+				t.Fatalf("%+v, want one failure with %q", failed, test.want)
 			}
-			if len(got.Sent) == 0 || len(got.Wanted) == 0 || strings.Contains(strings.Join(got.Sent, ""), "Bearer good") {
+			got := failed[0]
+			if len(got.Sent) == 0 || len(got.Wanted) == 0 || strings.Contains(fmt.Sprintf("%+v", got), goodToken) {
 				t.Errorf("the result does not show the request, without credentials, and the expectation: %+v", got)
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			found[got.Name] = true
 		})
+	}
+	t.Cleanup(func() {
+		for _, c := range everyCases() {
+			if !found[c.Name] {
+				t.Errorf("%s %s: no faulty server fails it", c.Rule, c.Name)
+			}
+		}
+	})
+}
+
+// TestWait checks that a run waits for a server that closes connections, or responds with the error of a
+// proxy or its own error 503, as long as it is starting.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	var probes atomic.Int64
+	o := serveTiny(t, func(_ *http.Request, a *reply) {
+		switch probes.Add(1) {
+		case 1, 2:
+			panic(http.ErrAbortHandler)
+		case 3:
+			a.status, a.body = http.StatusBadGateway, "<h1>Bad Gateway</h1>"
+		case 4:
+			a.status, a.body = http.StatusBadRequest, `{"error":503,"message":"starting"}`
+		}
+	})
+	create := []Case{one("C1.2", "create", good(), fern())}
+	if _, err := run(t.Context(), o, create); err == nil || !strings.Contains(err.Error(), "does not respond") {
+		t.Errorf("without waiting: %v", err)
+	}
+	o.Wait = patient
+	report, err := run(t.Context(), o, create)
+	if err != nil || report.Deviations() > 0 || probes.Load() != 6 {
+		t.Errorf("%v, %+v after %d requests", err, report, probes.Load())
 	}
 }
 
@@ -226,7 +278,7 @@ func TestRunCannotStart(t *testing.T) {
 	store := &tiny{plants: map[int64]string{}}
 	picky := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "Bearer "+jwt {
-			r.Header.Set("Authorization", "Bearer good")
+			r.Header.Set("Authorization", "Bearer "+goodToken)
 		}
 		store.ServeHTTP(w, r)
 	}))
@@ -245,6 +297,7 @@ func TestRunCannotStart(t *testing.T) {
 		"no scheme":      {func(o *Options) { o.URL = "localhost:8080" }, "want http://host"},
 		"no token":       {func(o *Options) { o.Token = "" }, "token"},
 		"negative limit": {func(o *Options) { o.MaxBodyBytes = -1 }, "negative"},
+		"negative wait":  {func(o *Options) { o.Wait = -1 }, "negative"},
 		"no server":      {func(o *Options) { o.URL = closed.URL }, "does not respond"},
 		"no such path":   {func(o *Options) { o.URL = another.URL }, "has no POST /plants"},
 		"no origin":      {func(o *Options) { o.Origin = "foo" }, `origin "foo": want`},
@@ -274,7 +327,7 @@ func TestRunServerExits(t *testing.T) {
 		once.Do(func() { _ = s.Listener.Close() })
 	}))
 	t.Cleanup(s.Close)
-	report, err := run(t.Context(), Options{URL: s.URL, Token: "good"}, Cases())
+	report, err := run(t.Context(), Options{URL: s.URL, Token: goodToken}, Cases())
 	if want := s.URL + " has not responded in 10 cases in a row: the run has ended"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -289,7 +342,7 @@ func TestRunServerHangs(t *testing.T) {
 	t.Parallel()
 	listener := httptest.NewUnstartedServer(nil).Listener
 	t.Cleanup(func() { _ = listener.Close() })
-	r, err := newRunner(Options{URL: "http://" + listener.Addr().String(), Token: "good", Timeout: 10 * time.Millisecond})
+	r, err := newRunner(Options{URL: "http://" + listener.Addr().String(), Token: goodToken, Timeout: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,9 +368,7 @@ func TestRunServerHangs(t *testing.T) {
 func TestFailFast(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, func(_ *http.Request, a *reply) {
-		if a.status == 200 {
-			a.status = 201
-		}
+		a.body = strings.Replace(a.body, "fern", "moss", 1)
 	})
 	o.FailFast = true
 	report, err := run(t.Context(), o, slices.Repeat([]Case{one("C1.2", "create", good(), fern())}, 100))
@@ -397,7 +448,7 @@ func TestUnmetRequirements(t *testing.T) {
 	}
 }
 
-// TestReportHasNoCredentials checks that no report contains a credential (C4.25).
+// TestReportHasNoCredentials checks that no report contains a credential (C4.25), nor a name in double braces.
 func TestReportHasNoCredentials(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, func(_ *http.Request, a *reply) {
@@ -410,12 +461,20 @@ func TestReportHasNoCredentials(t *testing.T) {
 	}
 	for _, c := range Cases() {
 		shown := strings.Join(append(c.sent(r.values.shown()), c.wanted(r.values.shown())...), "\n")
-		if strings.Contains(shown, "the-very-") {
-			t.Fatalf("%s %s shows a credential:\n%s", c.Rule, c.Name, shown)
+		if strings.Contains(shown, "the-very-") || names.MatchString(shown) {
+			t.Fatalf("%s %s shows a credential or a name:\n%s", c.Rule, c.Name, shown)
 		}
 	}
 	if got := r.values.redact("the-very-token the-very-secret"); got != "$TOKEN REDACTED" {
 		t.Errorf("redacted %q", got)
+	}
+	for credential, want := range map[string]string{
+		"test": "a test of password", "password": "a test of $TOKEN", "passwor": "a test of password", "test of ": "a $TOKENpassword",
+		"est of passwo": "a test of password", "test of password": "a $TOKEN", "est of password": "a test of password", "": "a test of password",
+	} {
+		if got := hide("a test of password", credential, "$TOKEN"); got != want {
+			t.Errorf("without %q: %q, want %q", credential, got, want)
+		}
 	}
 }
 

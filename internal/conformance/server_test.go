@@ -13,7 +13,10 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"log/slog"
+	"maps"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"plantstore/internal/apidocs"
@@ -65,6 +69,7 @@ type setup struct {
 	limiter   middleware.Limiter // nil: none
 	socket    string             // the path of the Unix socket to listen on; empty: TCP
 	rounds    bool               // ids to numbers of double precision, as servers in JavaScript do
+	wrap      func(http.Handler) http.Handler
 }
 
 // A rounding is a store that rounds ids.
@@ -111,12 +116,15 @@ func (s setup) start(t testing.TB) Options {
 	}
 	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}})
 	logger := slog.New(slog.DiscardHandler)
+	handler := http.Handler(routes.New(routes.Options{
+		Store: plants, Description: description, Page: apidocs.NewPage(), Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, RateLimit: s.limiter,
+		Verify: verifier.Verify,
+	}))
+	if s.wrap != nil {
+		handler = s.wrap(handler)
+	}
 	under := server.New(server.Config{
-		Handler: routes.New(routes.Options{
-			Store: plants, Description: description, Page: apidocs.NewPage(), Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, RateLimit: s.limiter,
-			Verify: verifier.Verify,
-		}),
-		TLS:    serverTLS,
+		Handler: handler, TLS: serverTLS,
 		Logger: logger, Refused: func(models.Code) {}, RequestTimeout: s.timeout, ShutdownTimeout: patient,
 		CORS: middleware.Origins(s.origins).Header(""),
 	})
@@ -296,11 +304,11 @@ func TestConformanceCORS(t *testing.T) {
 }
 
 // TestEveryCaseCanFail checks that each case fails for a response other than the expected one:
-// otherwise it would be useless.
+// otherwise it would be useless. TestRunFindsDeviations does so for the checks of every response.
 func TestEveryCaseCanFail(t *testing.T) {
 	t.Parallel()
 	o := startServer(t, patient, "https://docs.test")
-	cases := slowOrNot(false)
+	cases := slices.DeleteFunc(slowOrNot(false), func(c Case) bool { return c.Every != nil })
 	for i := range cases {
 		for j, exchange := range cases[i].Exchanges {
 			exchange.Want = slices.Clone(exchange.Want)
@@ -320,6 +328,59 @@ func TestEveryCaseCanFail(t *testing.T) {
 			t.Errorf("%s %s passes though the contrary is wanted", r.Rule, r.Name)
 		}
 	}
+}
+
+// TestNearlyRightServer checks that a server that gets every response slightly wrong has one failure for
+// each mistake, and passes all cases.
+func TestNearlyRightServer(t *testing.T) {
+	t.Parallel()
+	secret := auth.Secret(testSecret)
+	o := setup{signer: secret, key: secret.Key(), timeout: patient, wrap: nearlyRight}.start(t)
+	o.Secret = secret
+	report, err := run(t.Context(), o, slices.DeleteFunc(slowOrNot(false), func(c Case) bool { return c.Rule == jsonRule }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed []string
+	for _, r := range report.Results {
+		if r.Outcome == Failed {
+			failed = append(failed, r.Rule+" "+strings.TrimPrefix(r.Name, "every response: "))
+		}
+	}
+	want := []string{
+		"C1.2 a Plant has status 200",
+		"C1.2 a newline ends a Plant and an Error",
+		"C1.2 the Content-Type of a Plant and an Error is application/json",
+		"C1.3 an Error has status 400",
+		"C1.6 X-Content-Type-Options is nosniff",
+		"C1.6 neither Server nor X-Powered-By reveals the software",
+	}
+	if diff := cmp.Diff(want, failed); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+}
+
+// nearlyRight has the usual statuses, header fields and body of a web framework.
+func nearlyRight(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		recorder := httptest.NewRecorder()
+		h.ServeHTTP(recorder, r)
+		header, status := recorder.Header(), recorder.Code
+		header.Del("X-Content-Type-Options")
+		header.Del("Content-Length")
+		header.Set("Server", "framework/1.0")
+		if code := (received{status: status, body: recorder.Body.Bytes()}).code(); code != 0 {
+			status = code
+		} else if r.Method == http.MethodPost {
+			status = http.StatusCreated
+		}
+		if header.Get("Content-Type") == "application/json" {
+			header.Set("Content-Type", "application/json; charset=utf-8")
+		}
+		maps.Copy(w.Header(), header)
+		w.WriteHeader(status)
+		_, _ = w.Write(bytes.TrimSuffix(recorder.Body.Bytes(), []byte("\n")))
+	})
 }
 
 // contrary returns a response of another kind, or with other content.

@@ -89,7 +89,7 @@ func TestCasesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, c := range Cases() {
-		if len(c.Exchanges) > 1 || c.Racing > 0 || len(c.Exchanges[0].Send) > 1 || c.Exchanges[0].Send[0].Token != nil {
+		if len(c.Exchanges) != 1 || c.Racing > 0 || len(c.Exchanges[0].Send) > 1 || c.Exchanges[0].Send[0].Token != nil {
 			continue
 		}
 		r := c.Exchanges[0].Send[0]
@@ -101,17 +101,19 @@ func TestCasesAreUnique(t *testing.T) {
 	}
 }
 
+// names matches a name in double braces.
+var names = regexp.MustCompile(`\{\{[a-z][a-z0-9 ]*\}\}`)
+
 // TestTemplatesAreSupported checks the names in double braces: a misspelled name would be sent
 // literally.
 func TestTemplatesAreSupported(t *testing.T) {
 	t.Parallel()
-	known := regexp.MustCompile(`\{\{(host|scheme|path|origin|token|jwt|length|id|id2|id3|racer|fill|space|\.)\}\}`)
-	name := regexp.MustCompile(`\{\{[a-z0-9. ]+\}\}`)
+	known := regexp.MustCompile(`\{\{(host|scheme|path|origin|token|jwt|length|id|id2|id3|racer|fill|space)\}\}`)
 	for _, c := range Cases() {
 		for _, exchange := range c.Exchanges {
 			for _, r := range exchange.Send {
 				text := strings.Join(append(r.Header, r.Line, r.Body, r.Raw), "\n")
-				if left := name.FindString(known.ReplaceAllString(text, "")); left != "" {
+				if left := names.FindString(known.ReplaceAllString(text, "")); left != "" {
 					t.Errorf("%s %s: unknown %s", c.Rule, c.Name, left)
 				}
 			}
@@ -135,7 +137,11 @@ func TestWriteList(t *testing.T) {
 		}
 	}
 	for _, c := range Cases() {
-		if !strings.Contains(b.String(), "\n  "+c.Name+c.Needs.brackets()+"\n    send   ") {
+		step := "send   "
+		if c.Every != nil {
+			step = "check  the responses of all cases\n"
+		}
+		if !strings.Contains(b.String(), "\n  "+c.Name+c.Needs.brackets()+"\n    "+step) {
 			t.Errorf("the list lacks %s %s", c.Rule, c.Name)
 		}
 	}

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type values struct {
 	racer   int
 	start   *sync.WaitGroup // if not nil, all connect before any sends
 	hidden  bool            // show placeholders of credentials
+	// template shows the names in double braces themselves.
+	template bool
 }
 
 // idsPerCase is the maximum number of fresh ids of a case.
@@ -42,17 +45,29 @@ func (v values) shown() values {
 	return v
 }
 
-// redact removes credentials from a report, in case the server has sent one back.
+// redact removes credentials from a text that the server has sent.
 func (v values) redact(s string) string {
-	s = strings.ReplaceAll(s, v.token, "$TOKEN")
-	if len(v.secret) > 0 {
-		s = strings.ReplaceAll(s, string(v.secret), "REDACTED")
-	}
-	return s
+	return hide(hide(s, v.token, "$TOKEN"), string(v.secret), "REDACTED")
 }
 
+// hide replaces a credential in a text. One of less than 16 bytes is replaced only where it is not part
+// of a word, and one of less than 8 bytes, such as test, not at all: it may be any word.
+func hide(s, credential, with string) string {
+	switch n := len(credential); {
+	case n < 8 || !strings.Contains(s, credential):
+		return s
+	case n < 16:
+		pattern := edges.ReplaceAllString(regexp.QuoteMeta(credential), `${end}\b${start}`)
+		return regexp.MustCompile(pattern).ReplaceAllLiteralString(s, with)
+	}
+	return strings.ReplaceAll(s, credential, with)
+}
+
+// edges matches a letter or digit at the start or end of a text.
+var edges = regexp.MustCompile(`^(?P<start>\w)|(?P<end>\w)$`)
+
 func (v values) fill(s string, more ...string) string {
-	if !strings.Contains(s, "{{") {
+	if v.template || !strings.Contains(s, "{{") {
 		return s
 	}
 	return strings.NewReplacer(append(more,
