@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -153,11 +154,15 @@ func TestActionStartsServer(t *testing.T) {
 }
 
 // TestActionFindsDeviation checks that a server that deviates fails the job, and that the report
-// shows the deviation.
+// shows the deviation. The server is still starting: it drops the first request.
 func TestActionFindsDeviation(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})
+	var started atomic.Bool
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !started.Swap(true) {
+			panic(http.ErrAbortHandler)
+		}
 		request := r.Clone(r.Context())
 		request.URL.Scheme, request.URL.Host, request.RequestURI = "http", strings.TrimPrefix(server.BaseURL, "http://"), ""
 		reply, err := http.DefaultTransport.RoundTrip(request)

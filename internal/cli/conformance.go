@@ -36,6 +36,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: "list", Usage: "print all cases, their requests and the expected responses, and send nothing", HideDefault: true},
 			&cli.StringFlag{Name: "url", Destination: &o.URL, Usage: "base `URL` of the server"},
 			&cli.StringFlag{Name: "unix-socket", Destination: &o.Socket, Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
+			&cli.DurationFlag{Name: "wait", Destination: &o.Wait, Usage: "wait up to this `time` for a server that is starting, such as 30s", HideDefault: true},
 			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), instead of the system's"},
 			&cli.StringFlag{Name: "token", Usage: "access `token`, instead of TOKEN; visible in the list of processes"},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token, instead of TOKEN"},
