@@ -17,5 +17,8 @@ func WithoutToken(text string) string {
 	return text
 }
 
+// RedactTokens returns text with [Redacted] in the place of each JSON Web Token (C4.25).
+func RedactTokens(text string) string { return jsonWebToken.ReplaceAllString(text, Redacted) }
+
 // HoldsToken reports whether text may contain a JSON Web Token, which must not be logged (C4.25).
 func HoldsToken(text string) bool { return jsonWebToken.MatchString(text) }

@@ -37,6 +37,8 @@ type Options struct {
 	// CertificateExpires returns the earliest expiry of the certificates in use for TLS, zero if
 	// there are none.
 	CertificateExpires func() time.Time
+	// Requests serves those that were received, or an Error.
+	Requests http.Handler
 	// Reset replaces all plants by the seed, and returns their number. It logs failures.
 	Reset  func(ctx context.Context) (plants int64, err error)
 	Logger *slog.Logger
@@ -44,8 +46,11 @@ type Options struct {
 	Pprof bool
 }
 
-// pathReset is the only path that supports POST.
-const pathReset = "/reset"
+// The paths with methods of their own.
+const (
+	pathReset    = "/reset"
+	pathRequests = "/requests"
+)
 
 type admin struct {
 	Options
@@ -60,6 +65,7 @@ type admin struct {
 func New(options Options) http.Handler {
 	a := &admin{Options: options}
 	a.paths = map[string]http.HandlerFunc{"/livez": a.live, "/readyz": a.readiness, "/metrics": a.metrics, pathReset: a.reset}
+	a.paths[pathRequests] = options.Requests.ServeHTTP
 	if options.Pprof {
 		addProfiles(a.paths)
 	}
@@ -78,7 +84,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, refused)
 	case !known:
 		fail(w, models.NewError(models.CodeNotFound,
-			"there is nothing at this path; there are /livez, /readyz, /metrics, POST /reset and, with PPROF=on, /debug/pprof/"))
+			"there is nothing at this path; there are /livez, /readyz, /metrics, /requests, POST /reset and, with PPROF=on, /debug/pprof/"))
 	case !slices.Contains(methods(r.URL.Path), r.Method):
 		header.Set("Allow", strings.Join(methods(r.URL.Path), ", "))
 		fail(w, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; see the header field Allow"))
@@ -88,8 +94,11 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func methods(path string) []string {
-	if path == pathReset {
+	switch path {
+	case pathReset:
 		return []string{http.MethodPost}
+	case pathRequests:
+		return []string{http.MethodGet, http.MethodDelete}
 	}
 	return []string{http.MethodGet, http.MethodHead}
 }

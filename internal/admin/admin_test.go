@@ -12,6 +12,7 @@ import (
 
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
+	"plantstore/internal/requests"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
@@ -34,9 +35,10 @@ func newOptions(t *testing.T, s *store) admin.Options {
 	t.Helper()
 	return admin.Options{
 		Version: "v1.2.3", Observer: admin.NewObserver(), Logger: slog.New(slog.DiscardHandler),
-		Store:   func() storage.Stats { return s.stats },
-		Problem: func() (string, error) { return s.problem, s.cause },
-		Server:  func() server.Stats { return server.Stats{} },
+		Store:    func() storage.Stats { return s.stats },
+		Problem:  func() (string, error) { return s.problem, s.cause },
+		Requests: requests.NewRecorder(),
+		Server:   func() server.Stats { return server.Stats{} },
 		Tokens: func() auth.Stats {
 			return auth.Stats{Issuer: &auth.IssuerStats{Fetched: time.UnixMilli(1_700_000_000_000), Keys: 3, Failures: 4}}
 		},

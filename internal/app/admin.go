@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -26,11 +27,13 @@ func (a *App) startAdmin() {
 		return
 	}
 	logger := a.logger.With("listener", "admin")
+	ctx, cancel := context.WithCancel(context.Background())
 	s := http.Server{
+		BaseContext: func(net.Listener) context.Context { return ctx },
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Observer: a.observer,
 			Store: a.store.Stats, Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires,
-			Problem: a.problem, Reset: a.reset, Logger: logger, Pprof: a.config.Pprof,
+			Problem: a.problem, Reset: a.reset, Requests: a.requests, Logger: logger, Pprof: a.config.Pprof,
 		}),
 		DisableGeneralOptionsHandler: true, // it does not check Host
 
@@ -40,6 +43,7 @@ func (a *App) startAdmin() {
 		MaxHeaderBytes: 32 << 10,
 		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
+	s.RegisterOnShutdown(cancel) // of requests that wait
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := s.Serve(a.listeners.admin); !errors.Is(err, http.ErrServerClosed) {

@@ -32,6 +32,7 @@ import (
 	"plantstore/internal/control"
 	"plantstore/internal/files"
 	"plantstore/internal/logging"
+	"plantstore/internal/requests"
 	"plantstore/internal/server"
 	"plantstore/storage"
 )
@@ -44,6 +45,7 @@ type Options struct {
 	TokenCommand string            // the command that gets a token, for the banner
 	Ephemeral    storage.Location  // of a temporary database, which can be reset, instead of the configured store; zero: none
 	ResetCommand string            // the command that resets it, for the banner
+	SentCommand  string            // the command that shows what clients have sent to it, for the banner
 }
 
 // An App is a server that is prepared, or runs.
@@ -70,6 +72,7 @@ type App struct {
 	secrets   []auth.Secret // at startup, the signing one first
 	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
 	observer  *admin.Observer
+	requests  *requests.Recorder // nil: the server is not ephemeral
 	server    *server.Server
 	leaving   context.Context //nolint:containedctx // done when the shutdown begins, before SHUTDOWN_DELAY
 	control   net.Listener    // of the control socket, nil if there is none
@@ -82,7 +85,7 @@ type App struct {
 func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
 	a := &App{config: c, options: o, storage: c.Storage, observer: admin.NewObserver()}
 	if o.Ephemeral != (storage.Location{}) {
-		a.storage = o.Ephemeral
+		a.storage, a.requests = o.Ephemeral, requests.NewRecorder()
 	}
 	defer func() {
 		if err != nil {
@@ -226,7 +229,7 @@ func (a *App) startControl() {
 	problem := func() string { problem, _ := a.problem(); return problem }
 	a.onClose(control.Start(a.control, a.store, control.Options{
 		Info:    control.Info{BaseURL: a.BaseURL(), Ephemeral: a.seed != nil},
-		Problem: problem, Reset: a.reset, MaxBodyBytes: a.config.MaxBodyBytes, Logger: a.logger,
+		Problem: problem, Reset: a.reset, Requests: a.requests, MaxBodyBytes: a.config.MaxBodyBytes, Logger: a.logger,
 	}).Close)
 }
 

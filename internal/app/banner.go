@@ -57,7 +57,7 @@ func (a *App) banner() {
 			"addr", l.address(),
 		}
 		if reset := a.options.ResetCommand; reset != "" && a.control != nil {
-			attrs = append(attrs, "reset_command", reset)
+			attrs = append(attrs, "reset_command", reset, "requests_command", a.options.SentCommand)
 		}
 		if stored != nil {
 			attrs = append(attrs, "plants", stored.Plants)
@@ -79,7 +79,7 @@ func (a *App) banner() {
 	fmt.Fprintf(w, "\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
 		described, metrics, place, cmp.Or(a.tokenCommand(), "(from the link: the secret is in memory)"))
 	if reset := a.options.ResetCommand; reset != "" && a.control != nil {
-		fmt.Fprintf(w, "  reset it     %s\n", reset)
+		fmt.Fprintf(w, "  reset it     %s\n  requests     %s\n", reset, a.options.SentCommand)
 	}
 	if c.Faults {
 		fmt.Fprintln(w, "  faults       on demand (Prefer: code=503)")

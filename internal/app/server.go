@@ -1,9 +1,12 @@
 package app
 
 import (
+	"net"
+
 	"plantstore/internal/apidocs"
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
+	"plantstore/models"
 	"plantstore/routes"
 )
 
@@ -25,19 +28,32 @@ func (a *App) newServer() error {
 	if c.RateLimit.Requests > 0 {
 		options.RateLimit = ratelimit.New(c.RateLimit)
 	}
+	if a.requests != nil {
+		options.Logger = a.requests.Logger(a.logger)
+	}
 	handler := routes.New(options)
 	if c.Faults {
 		handler = withFaults(options, c, a.observer.Fault, a.verifier.Accepts)
+	}
+	if a.requests != nil {
+		handler = a.requests.Handler(handler, apidocs.PagePath, server.ReceivedHeader)
 	}
 	a.server = server.New(server.Config{
 		Handler:         handler,
 		TLS:             a.tls,
 		CORS:            options.Origins.Header(""),
 		Logger:          a.logger,
-		Refused:         a.observer.Refused,
+		Refused:         a.refused,
+		KeepHeaders:     a.requests != nil,
 		MaxConnections:  c.MaxConnections,
 		RequestTimeout:  c.RequestTimeout,
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil
+}
+
+// refused observes an error response of the server itself.
+func (a *App) refused(e *models.Error, requestID string, remote net.Addr) {
+	a.observer.Refused(e.Code)
+	a.requests.Refused(e, requestID, remote)
 }

@@ -58,7 +58,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", Local: true, HideDefault: true},
 		},
 		Commands: []*cli.Command{
-			newServe(p), newToken(p), newPlants(p), newBackup(p), newRestore(p), newCheck(p),
+			newServe(p), newToken(p), newPlants(p), newRequests(p), newBackup(p), newRestore(p), newCheck(p),
 			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p),
 		},
 		Action: func(_ context.Context, cmd *cli.Command) error {

@@ -77,7 +77,7 @@ func exitCodes() map[string]int {
 		"plants import --dry-run bad.jsonl":                          3,
 		"serve --addr 127.0.0.1:0 --admin-addr off --seed bad.jsonl": 3,
 		"serve --addr 127.0.0.1:0 --storage-url none/":               1,
-		"health": 1,
+		"health": 1, "requests": 1, "requests --limit -1": 2,
 		"conformance --url http://127.0.0.1:1 --token x": 1,
 
 		"plants count --storage-url postgres:x":               2,

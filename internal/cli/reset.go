@@ -36,13 +36,13 @@ func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	}{plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
 }
 
-// resetCommand returns the command that resets a server with --ephemeral, for a POSIX shell, empty for
-// another server.
-func resetCommand(p *Process, cmd *cli.Command, c *config.Config) string {
+// ephemeralCommand returns a command for a server with --ephemeral, for a POSIX shell, empty for another
+// server.
+func ephemeralCommand(p *Process, cmd *cli.Command, c *config.Config, name string) string {
 	if !cmd.Bool("ephemeral") || c.Storage.Path == "" { // no command finds the server of a database over a network
 		return ""
 	}
-	command := programName(p) + " plants reset"
+	command := programName(p) + " " + name
 	if _, given := c.Given("STORAGE_URL"); given {
 		command += " --storage-url " + shellQuote(c.Storage.URL)
 	}

@@ -51,7 +51,8 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stderr: p.Stderr,
-		TokenCommand: tokenCommand(p, c), Ephemeral: temporary, ResetCommand: resetCommand(p, cmd, c),
+		TokenCommand: tokenCommand(p, c), Ephemeral: temporary,
+		ResetCommand: ephemeralCommand(p, cmd, c, "plants reset"), SentCommand: ephemeralCommand(p, cmd, c, "requests"),
 	})
 	if err != nil {
 		return err

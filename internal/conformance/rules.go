@@ -30,7 +30,7 @@ func Rules() []Rule {
 	return []Rule{
 		{
 			"C1.1", "The one operation is POST /plants: clients can't read, list, change or delete plants",
-			"You reset an ephemeral server through its admin listener.",
+			"You reset an ephemeral server, and see what clients sent to it, through its admin listener.",
 		},
 		{
 			"C1.2", "Success is 200 with the Plant: name, and tag if one was sent. Plants and Errors are application/json, and end with a newline",

@@ -125,7 +125,7 @@ func (s setup) start(t testing.TB) Options {
 	}
 	under := server.New(server.Config{
 		Handler: handler, TLS: serverTLS,
-		Logger: logger, Refused: func(models.Code) {}, RequestTimeout: s.timeout, ShutdownTimeout: patient,
+		Logger: logger, Refused: func(*models.Error, string, net.Addr) {}, RequestTimeout: s.timeout, ShutdownTimeout: patient,
 		CORS: middleware.Origins(s.origins).Header(""),
 	})
 	ctx, stop := context.WithCancel(context.Background())

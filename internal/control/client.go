@@ -12,10 +12,13 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/internal/plantio"
+	"plantstore/internal/requests"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -86,6 +89,27 @@ func (c *Client) Ready(ctx context.Context) error {
 func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
 	n, err := one[number](ctx, c, http.MethodPost, "/reset", maxReply)
 	return n.Plants, err
+}
+
+// Requests returns the requests that the server keeps, with numbers above after. If there are none, it
+// waits that long for one.
+func (c *Client) Requests(ctx context.Context, after int64, wait time.Duration) (all []requests.Request, err error) {
+	response, err := c.do(ctx, http.MethodGet, fmt.Sprintf("/requests?after=%d&wait=%v", after, wait), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	for decoder := jsontext.NewDecoder(response.Body); ; {
+		var r requests.Request
+		switch err := json.UnmarshalDecode(decoder, &r); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, lost(response.Request)
+		}
+		r.SetLines()
+		all = append(all, r)
+	}
 }
 
 // Commit implements [storage.Engine], in one request. If the server exits, the outcomes that it has
@@ -201,6 +225,11 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	switch {
 	case err == nil && response.StatusCode == http.StatusOK:
 		return response, nil
+	case err == nil && response.StatusCode == http.StatusBadRequest:
+		defer response.Body.Close()
+		var f failure
+		_ = json.UnmarshalRead(response.Body, &f)
+		return nil, cmp.Or(f.err(), lost(request))
 	case err == nil: // of a server of another version
 		_ = response.Body.Close()
 	case ctx.Err() == nil && errors.Is(err, ErrNoServer):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"testing"
 
@@ -64,6 +65,7 @@ func serve(t testing.TB, path string, store *storage.Store) *control.Server {
 		Info:         control.Info{BaseURL: "http://127.0.0.1:1"},
 		MaxBodyBytes: maxBytes,
 		Logger:       slog.New(slog.DiscardHandler),
+		Requests:     http.NotFoundHandler(),
 	})
 }
 

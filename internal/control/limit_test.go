@@ -3,6 +3,7 @@ package control_test
 import (
 	"errors"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := control.Start(listener, store, control.Options{MaxBodyBytes: limit, Logger: slog.New(slog.DiscardHandler)})
+	server := control.Start(listener, store, control.Options{Requests: http.NotFoundHandler(), MaxBodyBytes: limit, Logger: slog.New(slog.DiscardHandler)})
 	defer func() { _ = server.Close() }()
 	client, err := control.Dial(t.Context(), path)
 	if err != nil {

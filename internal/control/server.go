@@ -42,6 +42,8 @@ type Options struct {
 	Problem func() string
 	// Reset puts the server back to its seed, and returns the number of plants.
 	Reset func(ctx context.Context) (plants int64, err error)
+	// Requests serves those that were received, or an Error.
+	Requests http.Handler
 	// MaxBodyBytes bounds each plant, in JSON.
 	MaxBodyBytes int64
 	Logger       *slog.Logger
@@ -93,6 +95,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /info", respond(func(_ *http.Request, send sender) error { return send(s.options.Info) }))
 	mux.HandleFunc("GET /ready", respond(s.ready))
 	mux.HandleFunc("POST /reset", respond(s.reset))
+	mux.Handle("GET /requests", s.options.Requests)
 	mux.HandleFunc("GET /plants", respond(s.list))
 	mux.HandleFunc("GET /plants/{id}", respond(s.get))
 	mux.HandleFunc("POST /plants", respond(s.create))

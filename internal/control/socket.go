@@ -5,13 +5,14 @@
 //	GET  /info        base URL of the server
 //	GET  /ready       {} or why the server should not get requests
 //	POST /reset       puts a server with --ephemeral back to its seed
+//	GET  /requests    the kept requests after the number of ?after=, for which it waits ?wait=
 //	GET  /plants      the plants, from the id of ?from= on
 //	GET  /plants/ID   a plant
 //	GET  /count       the number of plants
 //	GET  /snapshot    a copy of the database
 //	POST /plants      creates the plants of the body, in JSON Lines
 //
-// A response other than that of /snapshot is JSON Lines: values, or an Error with a code of
+// A response other than that of /requests and /snapshot is JSON Lines: values, or an Error with a code of
 // [models.Code] in place of one. A create has a line for each plant: {} or an Error. After any
 // other Error there are no lines. A response that is not complete ends without the last chunk of
 // its chunked encoding, so that the client does not take the part for the whole.

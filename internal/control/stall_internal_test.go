@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -58,7 +59,7 @@ func TestStalledClientIsCutOff(t *testing.T) {
 		near, far := net.Pipe()
 		listener.conns <- far
 		failed := make(chan time.Time, 1)
-		server := Start(listener, storage.New(endlessSnapshotter{failed: failed}, nil, storage.Limits{}, storage.Options{ReadOnly: true}), Options{MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
+		server := Start(listener, storage.New(endlessSnapshotter{failed: failed}, nil, storage.Limits{}, storage.Options{ReadOnly: true}), Options{Requests: http.NotFoundHandler(), MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
 		if _, err := io.WriteString(near, "GET /snapshot HTTP/1.1\r\nHost: plantstore\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}

@@ -35,6 +35,7 @@ type conn struct {
 	tls     *tls.ConnectionState // after the handshake
 	body    body                 // of the current request
 	begun   bool                 // a byte of a request was read
+	header  *received            // nil without [Config.KeepHeaders]
 	// handling is set from the call of the handler until net/http has written its response.
 	handling bool
 	timeout  atomic.Bool // the last read for the current request was too late
@@ -51,6 +52,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	default:
 		n, err = c.duplex.Read(p)
 	}
+	c.header.add(p[:n])
 	c.timeout.Store(errors.Is(err, os.ErrDeadlineExceeded)) // perhaps in net/http's background read
 	return n, err
 }
@@ -154,8 +156,8 @@ func WriteRefusal(w io.Writer, header http.Header, e *models.Error) error {
 // refused counts and logs the Error e as the last response of the connection, and returns its header.
 func (c *conn) refused(e *models.Error) http.Header {
 	c.ending.Store(true)
-	c.server.config.Refused(e.Code)
 	header := RefusalHeader(e, c.server.config.CORS)
+	c.server.config.Refused(e, header.Get("X-Request-Id"), c.RemoteAddr())
 	c.server.config.Logger.Info("refused",
 		"request_id", header.Get("X-Request-Id"), "remote", c.RemoteAddr().String(), "error", int(e.Code), "message", e.Message)
 	return header

@@ -86,7 +86,7 @@ func start(t *testing.T, change ...func(*site, *Config)) *site {
 	}
 	s := &site{addr: ln.Addr(), done: make(chan error, 1), entered: make(chan struct{}, 2), release: make(chan struct{})}
 	config := Config{
-		Handler: s, Logger: slog.New(slog.DiscardHandler), Refused: func(models.Code) {},
+		Handler: s, Logger: slog.New(slog.DiscardHandler), Refused: func(*models.Error, string, net.Addr) {},
 		RequestTimeout: patience, ShutdownTimeout: patience,
 	}
 	for _, c := range change {

@@ -53,6 +53,9 @@ func (l *listener) Accept() (net.Conn, error) {
 func (s *Server) newConn(nc net.Conn, slot chan struct{}) *conn {
 	network := nc.(duplex) //nolint:forcetypeassert // TCP and Unix sockets are
 	c := &conn{duplex: network, network: network, server: s, slot: slot}
+	if s.config.KeepHeaders {
+		c.header = new(received)
+	}
 	if s.config.TLS != nil {
 		_ = nc.SetWriteDeadline(time.Now().Add(headerTime)) // of the handshake; if it fails, so does Write
 		c.below = &handshakeConn{nc, io.LimitReader(nc, maxHandshake)}

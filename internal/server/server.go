@@ -33,7 +33,7 @@ const (
 	maxDrained     = 64 << 20               // bytes read after the last response
 )
 
-// Config configures a [Server]. Only TLS, CORS and MaxConnections are optional.
+// Config configures a [Server]. Only TLS, CORS, KeepHeaders and MaxConnections are optional.
 type Config struct {
 	// Handler handles the requests. Their contexts end after RequestTimeout, or when they are cut
 	// off at a shutdown, but not when the client closes its half of the connection: it may still
@@ -48,10 +48,12 @@ type Config struct {
 	RequestTimeout time.Duration
 	// ShutdownTimeout is the time for requests in progress at a shutdown.
 	ShutdownTimeout time.Duration
-	// Refused is called for each error response of the server itself.
-	Refused func(models.Code)
+	// Refused is called for each error response of the server itself, with its request id.
+	Refused func(e *models.Error, requestID string, remote net.Addr)
 	// CORS are the CORS header fields of the error responses of the server itself (C3.19).
 	CORS http.Header
+	// KeepHeaders keeps the header of each request as it was received, for [ReceivedHeader].
+	KeepHeaders bool
 	// MaxConnections bounds the open connections; 0 means 10,000. Requests on connections
 	// beyond it get an Error of CodeUnavailable, up to MaxConnections/8 at a time; further
 	// connections wait to be accepted.

@@ -1,0 +1,283 @@
+package requests_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/requests"
+	"plantstore/models"
+)
+
+// A site is a Recorder with a handler that reads bodies and logs outcomes.
+type site struct {
+	*requests.Recorder
+
+	handler http.Handler
+}
+
+// newSite returns a site whose handler logs these attributes.
+func newSite(attrs ...any) *site {
+	s := &site{Recorder: requests.NewRecorder()}
+	logger := s.Logger(slog.New(slog.DiscardHandler))
+	s.handler = s.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		readAll(r)
+		logger.InfoContext(r.Context(), "request", attrs...)
+	}), "/docs", func(ctx context.Context) string { return ctx.Value(headKey{}).(string) })
+	return s
+}
+
+type headKey struct{}
+
+// readAll reads the body of a request in small parts.
+func readAll(r *http.Request) {
+	for part := make([]byte, 512); ; {
+		if _, err := r.Body.Read(part); err != nil {
+			return
+		}
+	}
+}
+
+// send sends a request with that header, which may differ from the one that the handler gets.
+func (s *site) send(head string, body io.Reader) {
+	ctx := context.WithValue(context.Background(), headKey{}, head)
+	s.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/plants", body))
+}
+
+// query returns the requests of a query.
+func query(t *testing.T, r *requests.Recorder, method, query string) (all []requests.Request) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/requests?"+query, http.NoBody))
+	if got := w.Header().Get("Content-Type"); w.Code != http.StatusOK || got != "application/jsonl" {
+		t.Fatalf("%s %s: %d %s %s", method, query, w.Code, got, w.Body)
+	}
+	for line := range strings.Lines(w.Body.String()) {
+		var r requests.Request
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func numbers(all []requests.Request) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprint(all[0].Number, "-", all[len(all)-1].Number, " of ", len(all))
+}
+
+// TestLast200 checks that the last 200 requests are kept, and that a query waits for the next one.
+func TestLast200(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		got := make(chan string)
+		await := func(text string) { got <- numbers(query(t, s.Recorder, http.MethodGet, text)) }
+		go await("wait=1m")
+		synctest.Wait()
+		s.send("", http.NoBody)
+		if first := <-got; first != "1-1 of 1" {
+			t.Errorf("the first are %s", first)
+		}
+		for range 300 {
+			s.send("", http.NoBody)
+		}
+		for text, want := range map[string]string{
+			"": "102-301 of 200", "after=50": "102-301 of 200", "after=200&wait=1s": "201-301 of 101", "after=302": "102-301 of 200", "after=301&wait=1m": "",
+		} {
+			if all := numbers(query(t, s.Recorder, http.MethodGet, text)); all != want {
+				t.Errorf("%s: %s, want %s", text, all, want)
+			}
+		}
+		for _, method := range []string{http.MethodDelete, http.MethodGet} {
+			if all := numbers(query(t, s.Recorder, method, "")); all != "" {
+				t.Errorf("after DELETE: %s", all)
+			}
+		}
+		go await("after=301&wait=1m")
+		synctest.Wait()
+		s.Refused(models.NewError(models.CodeBadRequest, "not HTTP"), "id", &net.TCPAddr{})
+		if next := <-got; next != "302-302 of 1" {
+			t.Errorf("after the removal: %s", next)
+		}
+	})
+}
+
+// TestRefusedQuery checks the Errors of queries, and that of a server that keeps no requests.
+func TestRefusedQuery(t *testing.T) {
+	t.Parallel()
+	var none *requests.Recorder
+	none.Refused(models.NewError(models.CodeBadRequest, ""), "", &net.TCPAddr{})
+	for text, want := range map[string]struct {
+		of   *requests.Recorder
+		code models.Code
+	}{
+		"":          {none, models.CodeForbidden},
+		"after=x":   {requests.NewRecorder(), models.CodeBadRequest},
+		"after=1e3": {requests.NewRecorder(), models.CodeBadRequest},
+		"wait=10":   {requests.NewRecorder(), models.CodeBadRequest},
+		"wait=61s":  {requests.NewRecorder(), models.CodeBadRequest},
+	} {
+		w := httptest.NewRecorder()
+		want.of.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/requests?"+text, http.NoBody))
+		var failure models.Error
+		if err := json.Unmarshal(w.Body.Bytes(), &failure); err != nil || w.Code != http.StatusBadRequest || failure.Code != want.code {
+			t.Errorf("%q: %d %s", text, w.Code, w.Body)
+		}
+	}
+}
+
+// TestRequest checks what is kept of a request.
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	s := newSite(slog.String("method", "POST"), slog.String("path", "/plants"), slog.Int("status", 400), slog.Int("error", 409),
+		slog.String("message", "id: 1 is taken"), slog.Int64("plant_id", 9007199254740993), slog.String("subject", "me"), slog.String("request_id", "r1"))
+	s.send("POST /plants HTTP/1.1\r\nhost: x\r\nAuthorization: bearer a b\r\nX-Folded: 1\r\n\t2", strings.NewReader(`{"id": 1.0}`))
+	got := query(t, s.Recorder, http.MethodGet, "")
+	got[0].DurationMS, got[0].Remote = 0, ""
+	want := requests.Request{
+		Number: 1, Time: got[0].Time, Method: "POST", Target: "/plants", Version: "HTTP/1.1",
+		Header: []requests.Field{
+			{Name: "host", Value: "x"}, {Name: "Authorization", Value: "bearer (valid, subject me)"}, {Name: "X-Folded", Value: "1 2"},
+		},
+		Body: `{"id": 1.0}`, BodyBytes: 11, RequestID: "r1", Subject: "me", Status: 400, Error: 409, Message: "id: 1 is taken", PlantID: "9007199254740993",
+	}
+	if diff := cmp.Diff([]requests.Request{want}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestLines checks that a body is indented and its numbers stay as they were sent, and that the
+// properties of violations are marked.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ body, message, want string }{
+		{"", "", ""},
+		{`{"id":`, "the body is not JSON", " {\"id\":\n"},
+		{"not\njson", "", " not\n json\n"},
+		{
+			`{"id":9007199254740993e0,"tag":{"id":[1]},"id":"x","name":"id: "}`, "id: must be an integer; tag: must be a string",
+			" {\n>  \"id\": 9007199254740993e0,\n>  \"tag\": {\n>    \"id\": [\n>      1\n>    ]\n>  },\n>  \"id\": \"x\",\n   \"name\": \"id: \"\n }\n",
+		},
+	} {
+		var got strings.Builder
+		r := requests.Request{Body: test.body, Message: test.message}
+		r.SetLines()
+		for _, line := range r.Lines {
+			mark := " "
+			if line.Marked {
+				mark = ">"
+			}
+			got.WriteString(mark + line.Text + "\n")
+		}
+		if diff := cmp.Diff(test.want, got.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.body, diff)
+		}
+	}
+}
+
+// TestTokens checks that nothing that is shown has a token, however it is written.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	const header, payload, signature = "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiJ4In0", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+	const token = header + "." + payload + "." + signature
+	dots := func(dot string) string { return strings.ReplaceAll(token, ".", dot) }
+	long := strings.Repeat("x", 8<<10-len(token)) // so that the end of the token is not kept
+	for _, test := range []struct{ name, head, body string }{
+		{"Authorization", "GET / HTTP/1.1\r\nAuthorization: Bearer " + token, ""},
+		{"without a scheme", "GET / HTTP/1.1\r\nAuthorization: " + token, ""},
+		{"two", "GET / HTTP/1.1\r\nAUTHORIZATION:" + token + "\r\nauthorization: " + token + " x", ""},
+		{"folded", "GET / HTTP/1.1\r\nAuthorization: Bearer\r\n " + token, ""},
+		{"Cookie", "GET / HTTP/1.1\r\nCookie: t=" + dots("|"), ""},
+		{"field", "GET / HTTP/1.1\r\nX: a " + token + " b\r\n" + token + ": x", ""},
+		{"method", token + " / HTTP/1.1", ""},
+		{"version", "GET / " + token, ""},
+		{"path", "GET /" + dots("%2E") + " HTTP/1.1", ""},
+		{"query", "GET /?t=" + dots("%2e") + " HTTP/1.1", ""},
+		{"escaped twice", "GET /?t=" + dots("%252e") + " HTTP/1.1", ""},
+		{"body", "POST / HTTP/1.1", `{"t":"` + token + `"}`},
+		{"JSON escape", "POST / HTTP/1.1", `{"t":"` + dots(`\u002e`) + `"}`},
+		{"JSON in JSON", "POST / HTTP/1.1", `{"t":"{\"t\":\"` + dots(`\\u002E`) + `\"}"}`},
+		{"cut off", "POST / HTTP/1.1", long + " " + token + " more"},
+		{"cut header", "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 13<<10-len(token)-10) + " " + token, ""},
+		{"long body", "POST / HTTP/1.1", token + " " + strings.Repeat("x", 1<<20)},
+	} {
+		s := newSite("message", "with "+token, "subject", token, "error", 401)
+		s.send(test.head, strings.NewReader(test.body))
+		text := fmt.Sprintf("%+v", query(t, s.Recorder, http.MethodGet, ""))
+		if strings.Contains(text, payload) || strings.Contains(text, signature[:10]) || !strings.Contains(text, models.Redacted) {
+			t.Errorf("%s: %.2000s", test.name, text)
+		}
+	}
+}
+
+// TestMemory checks that the largest requests, and as many in progress, stay within 200 times 24 KiB,
+// and that nothing is lost afterwards.
+func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap
+	const most = 200 * 24 << 10
+	s, head, content := newSite(), strings.Repeat("h", 32<<10), bytes.Repeat([]byte("b"), 1<<20)
+	before := heap()
+	for range 500 {
+		s.send(head, bytes.NewReader(content))
+	}
+	used := heap() - before
+	if all := numbers(query(t, s.Recorder, http.MethodGet, "")); used > most || all != "301-500 of 200" {
+		t.Errorf("%s take %d bytes", all, used)
+	}
+	inProgress := func(h http.Handler) int64 {
+		var arrived, ended sync.WaitGroup
+		release := make(chan struct{})
+		for range 500 {
+			arrived.Add(1)
+			r := (&http.Request{URL: new(url.URL), Body: io.NopCloser(io.MultiReader(bytes.NewReader(content[:20<<10]), readerFunc(func([]byte) (int, error) {
+				arrived.Done()
+				<-release
+				return 0, io.EOF
+			})))}).WithContext(context.WithValue(t.Context(), headKey{}, head))
+			ended.Go(func() { h.ServeHTTP(nil, r) })
+		}
+		arrived.Wait()
+		defer ended.Wait()
+		defer close(release)
+		return heap()
+	}
+	before = inProgress(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { readAll(r) }))
+	if used = inProgress(s.handler) - before; used > most {
+		t.Errorf("500 requests in progress take %d bytes", used)
+	}
+	for range 200 {
+		s.send("", http.NoBody)
+	}
+	if all := query(t, s.Recorder, http.MethodGet, ""); len(all) != 200 {
+		t.Errorf("%d are kept, want 200", len(all))
+	}
+}
+
+// heap returns the bytes of the heap that are in use.
+func heap() int64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
