@@ -1,5 +1,5 @@
-// Package browse serves a page that shows the plants of a store to the user of this machine,
-// until the command exits.
+// Package browse serves a page that shows the plants of a store, and the requests that an ephemeral
+// server keeps, to the user of this machine, until the command exits.
 //
 // The listener is on a loopback address, on a port of its own. Whoever has the link may read:
 // it contains a random key, in the fragment, which browsers neither send nor log. The script
@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"plantstore/internal/requests"
 	"plantstore/storage"
 )
 
@@ -29,6 +30,10 @@ import (
 // calls release afterwards. A file is not locked between requests, so a server can start at any
 // time; later requests then use the server.
 type OpenFunc func(ctx context.Context) (store *storage.Store, place string, release func() error, err error)
+
+// A RequestsFunc returns the requests that the server keeps, with numbers above after, and its base
+// URL. It waits for a request.
+type RequestsFunc func(ctx context.Context, after int64) (all []requests.Request, baseURL string, err error)
 
 const (
 	// requestTimeout limits the time for receiving a request, and between two on a connection.
@@ -42,12 +47,13 @@ const (
 // A Site is the page and its listener.
 type Site struct {
 	open     OpenFunc
+	requests RequestsFunc
 	key      string
 	listener net.Listener
 }
 
 // Listen listens on a port of a loopback address, 0 for any free port. The caller must call Close.
-func Listen(ctx context.Context, port int, open OpenFunc) (*Site, error) {
+func Listen(ctx context.Context, port int, open OpenFunc, received RequestsFunc) (*Site, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -56,7 +62,7 @@ func Listen(ctx context.Context, port int, open OpenFunc) (*Site, error) {
 		}
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	return &Site{open: open, key: rand.Text(), listener: netutil.LimitListener(listener, maxConnections)}, nil
+	return &Site{open: open, requests: received, key: rand.Text(), listener: netutil.LimitListener(listener, maxConnections)}, nil
 }
 
 // Link returns the URL of the page, with the key.

@@ -24,7 +24,7 @@ func serve(t *testing.T) (site *browse.Site, stop func()) {
 	t.Helper()
 	site, err := browse.Listen(t.Context(), 0, func(context.Context) (*storage.Store, string, func() error, error) {
 		return nil, "", nil, os.ErrNotExist
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,14 @@ const chartTime = 120_000 // ms that the chart shows
 const freshTime = 6000 // ms for which a new plant is marked
 const announceTime = 10_000 // ms between announcements of new plants
 
-const element = id => document.getElementById(id)
-const pause = ms => new Promise(done => setTimeout(done, ms))
+export const element = id => document.getElementById(id)
+export const pause = ms => new Promise(done => setTimeout(done, ms))
 const number = new Intl.NumberFormat('en')
 const few = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const counted = (n, one, many) => `${number.format(n)} ${n === 1 ? one : many}`
 
 let key = ''
+export const hasKey = () => key !== ''
 let view = { from: lowest, name: '', back: [] } // back: where the pages before this one begin
 let page = { plants: [], next: '' }
 let turn = 0 // of the last view that was requested: responses for earlier ones are dropped
@@ -28,7 +29,7 @@ const problems = new Map() // what does not work, by what it concerns
 
 // --- requests
 
-async function request(path, params = {}) {
+export async function request(path, params = {}) {
   let response
   try {
     response = await fetch(`api/${path}?${new URLSearchParams(params)}`, { headers: { Authorization: `Bearer ${key}` }, credentials: 'omit' })
@@ -70,11 +71,11 @@ function note(message) {
   element('note').hidden = !message
 }
 
-function say(message) { element('said').textContent = message }
+export function say(message) { element('said').textContent = message }
 
 // --- rows
 
-function create(name, properties, ...children) {
+export function create(name, properties, ...children) {
   const e = Object.assign(document.createElement(name), properties)
   e.append(...children)
   return e
@@ -82,11 +83,11 @@ function create(name, properties, ...children) {
 
 // Characters that are invisible, or change the order or the lines of a text, except the
 // joiners of scripts and emoji.
-const special = /([\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf})/u
+export const special = /([\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf})/u
 
 // isolated returns text with its special characters as their code points, apart from the
 // direction of the text around it.
-function isolated(text) {
+export function isolated(text) {
   const parts = text.split(special).filter(Boolean).map(part => special.test(part)
     ? create('span', { className: 'code', textContent: `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}` })
     : part)
@@ -230,7 +231,7 @@ async function showLast() {
 
 // --- new plants
 
-const isLive = () => element('live').getAttribute('aria-checked') === 'true'
+export const isLive = () => element('live').getAttribute('aria-checked') === 'true'
 
 // refresh requests the shown plants again when the count has changed, or is old.
 async function refresh() {
@@ -380,7 +381,7 @@ onSubmit('by-id', () => {
   else begin()
 })
 onSubmit('by-name', () => begin(element('name').value))
-addEventListener('hashchange', start)
+addEventListener('hashchange', () => { if (location.hash.startsWith('#key=')) start() })
 start()
 repeat(count)
 repeat(refresh)
