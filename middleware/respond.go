@@ -1,5 +1,5 @@
-// Package middleware holds the Gin middleware, one file for each, and the functions
-// that write responses. Only [Fail] turns an error of a handler into a response.
+// Package middleware contains the Gin middleware, with a file for each, and the functions that
+// write responses. Only [Fail] turns an error of a handler into a response.
 package middleware
 
 import (

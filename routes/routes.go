@@ -1,4 +1,4 @@
-// Package routes holds the route table and the handler of POST /plants.
+// Package routes contains the route table and the handler of POST /plants.
 package routes
 
 import (

@@ -1,6 +1,5 @@
-// Package storage keeps plants: a [Store] for callers that create and read plants, an
-// [Engine] for each database. The engines are the packages below this one; every
-// engine passes the suite of package storagetest.
+// Package storage keeps plants. Callers use a [Store], and each database has an [Engine]. The
+// engines are the packages below this one. Every engine passes the tests of package storagetest.
 //
 //	store, err := engines.Open(ctx, "bbolt:data/plants.db", storage.Options{Logger: logger})
 //	defer store.Close()
@@ -11,23 +10,21 @@
 //  1. Queue (queue.go). Create appends the plant to a bounded queue. A full queue refuses
 //     it with ErrOverloaded. A create whose context ends while it is queued leaves the
 //     queue; once a commit has it, its outcome is unknown.
-//  2. Group commit (commit.go). The create that finds no commit under way runs one: it
-//     takes the entire queue, up to the limits of a batch, sorts it by id, leaves out ids
-//     that come twice, and has the engine store it: one transaction, two syncs of the disk.
-//     Meanwhile the next batch queues up, so that many creates share the cost of a commit
-//     and none waits for later ones. The end of its context cancels no commit, and a create
-//     that runs one waits for it. An engine may run several commits at a time.
+//  2. Group commit (commit.go). The create that finds no commit under way runs one. It takes
+//     the entire queue, up to the limits of a batch, sorts it by id and leaves out duplicate
+//     ids. The engine stores the batch in one transaction, with two syncs of the disk.
+//     Meanwhile the next batch queues up, so that many creates share the cost of a commit.
+//     No context cancels a commit: the create that runs it waits for it. An engine may run
+//     several commits at a time.
 //  3. Outcome. Each create gets its own: nil, an ExistsError, or the error of the commit.
 //
-// CreateAll queues entire batches, one at a time, so that a bulk import delays other creates
-// by at most one batch. Reset takes a turn of its own between two commits, which orders it
-// before or after each create.
+// CreateAll queues one batch at a time, so that an import delays other creates by at most one
+// batch. Reset runs between two commits, so that each create happens before or after it.
 //
 // # Errors
 //
-// An engine that must no longer be written to stops the store by the [FailStop] that both
-// share. Queued and later creates then get ErrUnavailable, and the process drains its requests
-// and exits.
+// If writing is no longer safe, the engine stops the store through the [FailStop] that both share.
+// Queued and later creates then get ErrUnavailable. The process drains its requests and exits.
 //
 //	Event                             Stored?  Store      Create gets     HTTP error  Log    Exit code
 //	the id is taken                   no       continues  ExistsError     409         -      -
@@ -47,9 +44,9 @@
 //	the engine panics                 unknown  stops      ErrUnknown      500         error  1
 //	the store is closed or stopped    no       -          ErrUnavailable  503         -      -
 //
-// A store is ready while it is open and its last commit has succeeded. A second after each failed
-// commit it commits an empty batch. An empty batch needs as much space as
-// a create: after ErrNoSpace only it makes the store ready. New starts with one.
+// A store is ready while it is open and its last commit succeeded. New starts with an empty batch,
+// and the store commits another one a second after each failed commit. An empty batch needs as
+// much space as a create. After ErrNoSpace, only an empty batch makes the store ready again.
 package storage
 
 import (

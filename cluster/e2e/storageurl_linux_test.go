@@ -75,5 +75,5 @@ func TestStorageURLFile(t *testing.T) {
 	if out, err := plantstore.Command(t, dir, []string{"STORAGE_URL_FILE=url"}, "plants", "count").CombinedOutput(); err != nil || string(out) != "0\n" {
 		t.Errorf("plants count: %v, %s", err, out)
 	}
-	rejects(t, 2, "STORAGE_URL and STORAGE_URL_FILE are both given", []string{"STORAGE_URL_FILE=url", "STORAGE_URL=a.db"}, "plants", "count")
+	rejects(t, 2, "STORAGE_URL and STORAGE_URL_FILE are both set", []string{"STORAGE_URL_FILE=url", "STORAGE_URL=a.db"}, "plants", "count")
 }

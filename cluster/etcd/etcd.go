@@ -1,6 +1,6 @@
-// Package etcd is the engine for an etcd cluster. Any number of processes share the keys
-// below one prefix. docs/adr/0010-engines-over-a-network.md describes the records and the
-// protocol of a create.
+// Package etcd stores plants in an etcd cluster. Any number of processes share the keys below
+// one prefix. docs/adr/0010-engines-over-a-network.md describes the records and how a create
+// works.
 package etcd
 
 import (

@@ -1,6 +1,6 @@
-// Package postgres is the engine for PostgreSQL and compatible distributed databases. Any
-// number of processes share one table. docs/adr/0010-engines-over-a-network.md describes
-// the table and the protocol of a create.
+// Package postgres stores plants in PostgreSQL or a compatible database. Any number of processes
+// share one table. docs/adr/0010-engines-over-a-network.md describes the table and how a create
+// works.
 package postgres
 
 import (

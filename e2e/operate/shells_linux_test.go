@@ -83,7 +83,7 @@ func TestListOnTerminal(t *testing.T) {
 	if err := <-session.Ended; err != nil {
 		t.Error(err)
 	}
-	want := "plantstore: these are the first 100; continue with --after 99, or see more with --limit\r\n"
+	want := "plantstore: these are the first 100; continue with --after 99, or raise --limit\r\n"
 	if rows := strings.Count(string(shown), " plant"); rows != 100 || !strings.HasSuffix(string(shown), want) {
 		t.Errorf("a terminal shows %d plants and %q", rows, shown)
 	}

@@ -67,7 +67,7 @@ func (a *App) problem() (problem string, cause error) {
 	ready := a.store.Ready()
 	switch {
 	case a.store.Fault() != nil:
-		return "the store has stopped itself after a fault, and the server ends: see the log", ready
+		return "the store stopped itself after a fault, and the server exits: see the log", ready
 	case a.leaving.Err() != nil:
 		return "the server is shutting down", ready
 	case errors.Is(ready, storage.ErrNoSpace):

@@ -36,7 +36,7 @@ func AdviseRead(err error, missing string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w; %s", err, missing)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run this as the owner of the file, or give this user the right to read it", err)
+		return fmt.Errorf("%w; run this as the owner of the file, or let this user read it", err)
 	}
 	return err
 }

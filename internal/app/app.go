@@ -1,13 +1,13 @@
-// Package app is the composition root. It builds a server from the other packages: [Open]
-// prepares it, [App.Run] serves it and [App.Close] releases it. It also opens the store for the
-// commands of internal/cli.
+// Package app assembles the server from the other packages: [Open] prepares it, [App.Run] serves
+// requests and [App.Close] releases everything. It also opens the store for the commands of
+// internal/cli.
 //
 // The files of this package:
 //
 //	app.go                                     open, run and close
 //	listeners.go, keys.go                      listeners, certificates and keys
 //	server.go, faults.go, admin.go             the server for clients, the admin listener
-//	banner.go                                  output at the start
+//	banner.go                                  startup message
 //	signals.go, delay.go, reset.go             events of a running server
 //	store.go, advice.go                        for the commands
 package app
@@ -255,7 +255,7 @@ func faultOf(store *storage.Store) error {
 	case fault == nil:
 		return nil
 	case errors.Is(fault, storage.ErrCorrupt):
-		return fmt.Errorf("the server ends: %w; run plantstore check, then plantstore restore", fault)
+		return fmt.Errorf("the server exits: %w; run plantstore check, then plantstore restore", fault)
 	}
-	return fmt.Errorf("the server ends: the store stopped after a fault: %w; start it again, and run plantstore check if it does not start", fault)
+	return fmt.Errorf("the server exits: the store stopped after a fault: %w; start it again, and run plantstore check if it does not start", fault)
 }

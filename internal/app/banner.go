@@ -77,12 +77,12 @@ func (a *App) banner() {
 	fmt.Fprintf(w, "The plant store is ready.\n  base URL     %s\n  try it       ", base)
 	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
 	fmt.Fprintf(w, "\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
-		described, metrics, place, cmp.Or(a.tokenCommand(), "(from the link: the secret is in memory)"))
+		described, metrics, place, cmp.Or(a.tokenCommand(), "(use the link: the secret is only in memory)"))
 	if reset := a.options.ResetCommand; reset != "" && a.control != nil {
 		fmt.Fprintf(w, "  reset it     %s\n  requests     %s\n", reset, a.options.SentCommand)
 	}
 	if c.Faults {
-		fmt.Fprintln(w, "  faults       on demand (Prefer: code=503)")
+		fmt.Fprintln(w, "  errors       on demand (Prefer: code=503)")
 	}
 	if _, socket := config.UnixPath(l.address()); socket {
 		fmt.Fprintf(w, "  listens on   %s\n", l.address())

@@ -138,7 +138,7 @@ func ReadSecrets(c *config.Config, generate bool) (secrets []auth.Secret, genera
 	case !c.HasSecret():
 		return nil, false, nil
 	case c.Storage.Path == "":
-		return nil, false, errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
+		return nil, false, errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be set: " +
 			"with this storage there is no directory to keep a secret in")
 	case generate:
 		return ensureSecrets(SecretPath(c.Storage.Path))

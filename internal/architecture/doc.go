@@ -1,3 +1,3 @@
-// Package architecture contains only tests. They check properties of the whole
-// repository that no linter checks: links and generated documents.
+// Package architecture contains only tests. They check what no linter checks, for the whole
+// repository: links, generated documents and quoted messages.
 package architecture

@@ -1,13 +1,12 @@
-// Package browse serves a page that shows the plants of a store, and the requests that an ephemeral
-// server keeps, to the user of this machine, until the command exits.
+// Package browse serves a page that lists and searches the plants of a store, and shows the requests
+// that an ephemeral server keeps. It listens on a loopback address while the command runs.
 //
-// The listener is on a loopback address, on a port of its own. Whoever has the link may read:
-// it contains a random key, in the fragment, which browsers neither send nor log. The script
-// of the page sends the key in the header field Authorization. Browsers
-// would send a cookie to every port of the address, and so to other servers on this machine.
+// The link to the page contains a random key in its fragment, which browsers don't send. The
+// script of the page sends the key in the header field Authorization. A cookie would be less
+// private: browsers send it to every port of the address, and so to other servers.
 //
-// Each request of the page does a bounded amount of work, however many plants there are, except
-// a count by an engine that must read all plants; the page pauses after it.
+// Each request does a bounded amount of work, however many plants there are. The exception is a
+// count by an engine that must read all plants; the page pauses after it.
 package browse
 
 import (

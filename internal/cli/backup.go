@@ -20,9 +20,9 @@ func newBackup(p *Process) *cli.Command {
 		Name:      "backup",
 		Usage:     "write a verified copy of the database to a file",
 		ArgsUsage: "FILE",
-		Description: "Copies all plants that were acknowledged before it started. The copy is verified before\n" +
-			"it appears as FILE, which must not exist. The server may run.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is corrupt and was deleted.\n" +
+		Description: "Writes a verified copy of the database to FILE. The server can run meanwhile. The backup contains\n" +
+			"all plants acknowledged before it started.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy was corrupt and has been deleted.\n" +
 			"Examples:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",
 		Flags:        storeFlags(p, forceFlag(), jsonFlag(), quietFlag()),
@@ -34,14 +34,14 @@ func newBackup(p *Process) *cli.Command {
 func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	file := cmd.Args().First()
 	if file == standardStream {
-		return misuseOf(cmd, "a backup needs a file, since it is verified before it appears; use plants export for stdout")
+		return misuseOf(cmd, "a backup cannot go to stdout; name a file, or use plants export")
 	}
 	if err := errors.Join(requireFile(c), checkOutput(file, cmd.Bool("force"))); err != nil {
 		return err
 	}
 	run := func(ctx context.Context, store *storage.Store, server *control.Client) error {
 		if server != nil && server.Info().Ephemeral {
-			return fmt.Errorf("the server on %s is ephemeral, and has other plants: stop it first", c.Storage.Path)
+			return fmt.Errorf("the server on %s runs with --ephemeral, and has other plants: stop it first", c.Storage.Path)
 		}
 		plants, size, err := writeBackup(ctx, file, cmd.Bool("force"), store)
 		if err != nil {

@@ -30,7 +30,7 @@ func TestBackupAndRestore(t *testing.T) {
 	})
 	server := startServer(t, "plantstore", nil)
 	checkFailure(t, run(t, nil, "restore", "--force", "copy.db"), 1, "a server runs on data/plants.db: stop it first")
-	checkFailure(t, run(t, nil, "restore", "no.db"), 1, "restore no.db: no such file or directory; name a file that plantstore backup has written")
+	checkFailure(t, run(t, nil, "restore", "no.db"), 1, "restore no.db: no such file or directory; name a file written by plantstore backup")
 	checkFailure(t, run(t, nil, "check"), 1,
 		"a server runs on data/plants.db: stop it first, or make a verified copy of it with plantstore backup FILE")
 	server.stop()

@@ -17,13 +17,12 @@ import (
 func newBrowse(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "browse",
-		Usage: "serve a page with the plants until Ctrl-C",
-		Description: "Prints the link to a page that lists and searches the plants and shows new ones. The page is on\n" +
-			"a loopback address. Anyone with the link can read all plants, and change none, while the command\n" +
-			"runs.\n" +
+		Usage: "show the plants in a browser",
+		Description: "Prints a link to a page that lists and searches plants, and shows new ones as they are created.\n" +
+			"Anyone with the link can read all plants, but change none, until you stop the command.\n" +
 			"Examples:\n" +
 			"  plantstore plants browse\n" +
-			"From another machine, forward the port, and open the link there:\n" +
+			"To browse from another machine, forward the port, and open the link there:\n" +
 			"  ssh -t -L 8090:127.0.0.1:8090 HOST plantstore plants browse --port 8090",
 		Flags: storeFlags(p,
 			&cli.Uint16Flag{Name: "port", Config: decimal(), Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},

@@ -17,7 +17,7 @@ func newCheck(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "check",
 		Usage: "verify the integrity of the database (the server must be stopped)",
-		Description: "Verifies the structure of the database and the checksum of each plant. It changes nothing.\n" +
+		Description: "Verifies the structure of the database and the checksum of each plant. Changes nothing.\n" +
 			"Exit codes: 0 intact, 1 corrupt or unreadable, 2 misused.\n" +
 			"Examples:\n" +
 			"  plantstore check\n" +
@@ -37,7 +37,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	} else {
 		defer func() { err = errors.Join(err, store.Close()) }()
 		if report, err = store.Check(ctx); err != nil {
-			return fmt.Errorf("the check was not finished: %w", err)
+			return fmt.Errorf("the check did not finish: %w", err)
 		}
 	}
 	write := writeFindings

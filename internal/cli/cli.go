@@ -47,8 +47,8 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 	root := &cli.Command{
 		Name:  p.Name,
 		Usage: "a server for the OpenAPI Plant Store",
-		Description: "Options come from flags, the environment (--addr is ADDR), or the file .env in the working\n" +
-			"directory, in this order.\n" +
+		Description: "Set options by flag, in the environment (--addr is ADDR), or in the file .env in the working\n" +
+			"directory. Flags take precedence, then the environment.\n" +
 			"Exit codes: 0 done, 1 failed, or check found corruption, 2 misused, 3 corruption (backup,\n" +
 			"restore, plants) or bad lines (import, serve --seed).\n" +
 			"Examples:\n" +
@@ -76,7 +76,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 	root.ConfigureShellCompletionCommand = func(completion *cli.Command) { // all commands are there now
 		completion.Hidden = false
 		completion.Usage = "print a completion script for bash, zsh, fish or pwsh"
-		completion.Description = "The script for bash requires the package bash-completion.\n" +
+		completion.Description = "In bash, install the package bash-completion first.\n" +
 			"Examples:\n" +
 			"  source <(plantstore completion bash)\n" +
 			"  plantstore completion fish >~/.config/fish/completions/plantstore.fish"

@@ -14,8 +14,7 @@ func newConfig(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
 		Usage: "print the effective configuration",
-		Description: "Prints lines for a .env file that load back to the same configuration, except for secrets, which\n" +
-			"are printed as REDACTED.\n" +
+		Description: "Prints the configuration as lines for a .env file. Secrets are printed as REDACTED.\n" +
 			"Examples:\n" +
 			"  plantstore config | grep ADDR",
 		Flags:  allOptionFlags(p),

@@ -26,34 +26,34 @@ func newConformance(p *Process) *cli.Command {
 		Name:  "conformance",
 		Usage: "check any plant store server against the contract",
 		Description: "Sends hundreds of valid and invalid requests, and prints the first failed case of up to five rules.\n" +
-			"The plants that it creates stay in the store. The token comes from the environment (TOKEN) or a\n" +
-			"file, since other users can read flags.\n" +
+			"The plants that it creates stay in the store. Pass the token in the environment (TOKEN) or in a\n" +
+			"file, because other users can read flags.\n" +
 			"Exit codes: 0 conforms, 1 deviates or failed, 2 misused.\n" +
 			"Examples:\n" +
 			"  TOKEN=$(plantstore token) plantstore conformance --url http://127.0.0.1:8080\n" +
 			"  plantstore conformance --list",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "list", Usage: "print all cases, their requests and the expected responses, and send nothing", HideDefault: true},
+			&cli.BoolFlag{Name: "list", Usage: "print all requests and expected responses, and send nothing", HideDefault: true},
 			&cli.StringFlag{Name: "url", Destination: &o.URL, Usage: "base `URL` of the server"},
 			&cli.StringFlag{Name: "unix-socket", Destination: &o.Socket, Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
 			&cli.DurationFlag{Name: "wait", Destination: &o.Wait, Usage: "wait up to this `time` for a server that is starting, such as 30s", HideDefault: true},
-			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), instead of the system's"},
-			&cli.StringFlag{Name: "token", Usage: "access `token`, instead of TOKEN; visible in the list of processes"},
+			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the trusted authorities for https (PEM), instead of the system's"},
+			&cli.StringFlag{Name: "token", Usage: "access `token`, instead of TOKEN; other users can read it"},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token, instead of TOKEN"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for cases with special tokens"},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with a private key that the server accepts (PEM), instead of --secret-file"},
 			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key, as for plantstore token"},
-			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid), if its tokens must have one"},
+			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid), if the server requires one"},
 			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
-			&cli.StringFlag{Name: "rule", Destination: &o.Rule, Usage: "run, or list, only the cases of a `RULE`, such as C2.12"},
-			&cli.BoolFlag{Name: "fail-fast", Destination: &o.FailFast, Usage: "end at the first deviation", HideDefault: true},
-			&cli.BoolFlag{Name: "verbose", Usage: "print every rule, every failed case and the reasons of those not run", HideDefault: true},
-			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
-			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include the cases that wait for timeouts", HideDefault: true},
-			&cli.IntFlag{Name: "max-body-bytes", Config: decimal(), Destination: &o.MaxBodyBytes, Usage: "the server's maximum size of a body in `bytes`", Value: 1 << 20},
-			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "the server's `time` limit for a request", DefaultText: "30s"},
-			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
-			&cli.StringFlag{Name: "rate-limit", Usage: "the server's `rate` limit, such as 100/s: stay below it, and include the case that exceeds it"},
+			&cli.StringFlag{Name: "rule", Destination: &o.Rule, Usage: "run or list only the cases of `RULE`, such as C2.12"},
+			&cli.BoolFlag{Name: "fail-fast", Destination: &o.FailFast, Usage: "stop at the first deviation", HideDefault: true},
+			&cli.BoolFlag{Name: "verbose", Usage: "print every rule, every failed case, and why cases were not run", HideDefault: true},
+			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store, in which common ids are free", HideDefault: true},
+			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include cases that wait for timeouts", HideDefault: true},
+			&cli.IntFlag{Name: "max-body-bytes", Config: decimal(), Destination: &o.MaxBodyBytes, Usage: "maximum body size of the server in `bytes`", Value: 1 << 20},
+			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "`time` limit of the server for a request", DefaultText: "30s"},
+			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect the server to refuse tokens without exp (JWT_REQUIRE_EXP)", HideDefault: true},
+			&cli.StringFlag{Name: "rate-limit", Usage: "`rate` limit of the server, such as 100/s: stay below it, and include the case that exceeds it"},
 			choiceFlag("format", "`format` of the report: text, json or junit", "text", "text", "json", "junit"),
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd, o) },
@@ -104,7 +104,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 		return err
 	}
 	if n := report.RateLimited(); n > 0 {
-		return fmt.Errorf("the rate limit of %s has prevented %s: give it with --rate-limit", report.Target, counted(int64(n), "case", "cases"))
+		return fmt.Errorf("the rate limit of %s stopped %s: set --rate-limit", report.Target, counted(int64(n), "case", "cases"))
 	}
 	if n := report.Deviations(); n > 0 {
 		return fmt.Errorf("%s deviates from the contract in %s", report.Target, counted(int64(n), "case", "cases"))
@@ -118,13 +118,13 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	text, file := cmd.String("token"), cmd.String("token-file")
 	switch {
 	case text != "" && file != "":
-		return "", misuseOf(cmd, "--token and --token-file are both given; give one of them")
+		return "", misuseOf(cmd, "--token and --token-file are both set; set only one of them")
 	case file == "":
 		return cmp.Or(text, p.environ()["TOKEN"]), nil
 	}
 	contents, err := files.ReadSecret(file)
 	if err != nil {
-		return "", fmt.Errorf("--token-file: %w", app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
+		return "", fmt.Errorf("--token-file: %w", app.AdviseRead(err, "create it with: (umask 077; plantstore token >FILE)"))
 	}
 	return strings.TrimSpace(string(contents)), nil
 }
@@ -134,7 +134,7 @@ func addSigner(cmd *cli.Command, options *conformance.Options) error {
 	secretFile, keyFile := cmd.String("secret-file"), cmd.String("key")
 	switch {
 	case secretFile != "" && keyFile != "":
-		return misuseOf(cmd, "--secret-file and --key are both given; give one of them")
+		return misuseOf(cmd, "--secret-file and --key are both set; set only one of them")
 	case secretFile != "":
 		secrets, err := auth.ReadSecrets(secretFile)
 		if err != nil {
@@ -160,7 +160,7 @@ func trusting(file string) (*tls.Config, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--ca-file: %s holds no certificate as PEM", file)
+		return nil, fmt.Errorf("--ca-file: %s contains no PEM certificate", file)
 	}
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }

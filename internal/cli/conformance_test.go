@@ -95,7 +95,7 @@ func TestConformanceMeetsRateLimit(t *testing.T) {
 	base := startServer(t, "plantstore", nil, "--jwt-secret-file", "key", "--rate-limit", "5/h").ready(t).BaseURL
 	issued := token(t, nil, "--jwt-secret-file", "key")
 	limited := run(t, nil, "conformance", "--url", base, "--token", issued)
-	prefix, suffix := "plantstore: the rate limit of "+base+" has prevented ", " cases: give it with --rate-limit\n"
+	prefix, suffix := "plantstore: the rate limit of "+base+" stopped ", " cases: set --rate-limit\n"
 	if limited.code != 1 || !strings.HasPrefix(limited.stderr, prefix) || !strings.HasSuffix(limited.stderr, suffix) ||
 		strings.Count(limited.stderr, "\n") != 1 {
 		t.Errorf("exit code %d, want 1; stderr %q, want %qN%q", limited.code, limited.stderr, prefix, suffix)
@@ -126,7 +126,7 @@ func TestConformanceToken(t *testing.T) {
 	output(t, []string{"TOKEN=wrong"}, "conformance", "--url", base, "--token", issued)
 	const see = "see: plantstore conformance --help"
 	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "token", "--token", "x"), 2,
-		"--token and --token-file are both given; give one of them", see)
+		"--token and --token-file are both set; set only one of them", see)
 	checkFailure(t, run(t, nil, "conformance", "--url", base), 2,
 		"a token is needed: TOKEN in the environment, or --token-file", see)
 	checkFailure(t, run(t, nil, "conformance", "--list", "--rule", "C9.9"), 2,
@@ -134,5 +134,5 @@ func TestConformanceToken(t *testing.T) {
 	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "empty"), 2,
 		"a token is needed: TOKEN in the environment, or --token-file", see)
 	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "none"), 1,
-		"--token-file: no such file or directory (its name is not shown, as it may be a secret); make it with: (umask 077; plantstore token >FILE)")
+		"--token-file: no such file or directory (its name is not shown, as it may be a secret); create it with: (umask 077; plantstore token >FILE)")
 }

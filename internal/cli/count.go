@@ -13,7 +13,7 @@ func newCount(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "count",
 		Usage: "print the number of plants",
-		Description: "Prints the number that the database keeps; over a network it reads all plants.\n" +
+		Description: "Prints the number that the database keeps. Over a network, counts all plants.\n" +
 			"Examples:\n" +
 			"  plantstore plants count --json",
 		Flags:  storeFlags(p, jsonFlag()),

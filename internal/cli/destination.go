@@ -18,7 +18,7 @@ import (
 const standardStream = "-"
 
 func forceFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "force", Usage: "replace FILE if it exists; never a database or a backup", HideDefault: true}
+	return &cli.BoolFlag{Name: "force", Usage: "replace an existing FILE, but never a database or a backup", HideDefault: true}
 }
 
 // checkOutput rejects a file that exists, or with force one that must not be replaced, before any

@@ -23,11 +23,11 @@ func newExport(p *Process) *cli.Command {
 		Name:      "export",
 		Usage:     "export all plants to a file or to stdout",
 		ArgsUsage: "[FILE]",
-		Description: "Writes JSON Lines, or CSV if FILE ends in .csv, in ascending order of the ids. FILE, which must\n" +
-			"not exist, appears when it is complete. Plants created meanwhile may be missing.\n" +
-			"CSV is not escaped for spreadsheets, which may take a name such as =1+1 for a formula.\n" +
-			"An export fails at the first corrupt plant.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 there is a corrupt plant.\n" +
+		Description: "Writes all plants in ascending order of their ids, as JSON Lines, or as CSV if FILE ends in .csv.\n" +
+			"FILE appears once it is complete. Plants created meanwhile may be missing. An export stops at the\n" +
+			"first corrupt plant.\n" +
+			"CSV is not escaped for spreadsheets, which may run a name such as =1+1 as a formula.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 found a corrupt plant.\n" +
 			"Examples:\n" +
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",

@@ -29,8 +29,8 @@ func newHealth(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "health",
 		Usage: "check that the server is ready to create plants",
-		Description: "Queries the server of the database, or, with a database over a network, the one at ADMIN_ADDR.\n" +
-			"It is meant for the HEALTHCHECK of a container image.\n" +
+		Description: "Queries the server of the database. If the database is over a network, queries ADMIN_ADDR. Use it\n" +
+			"as the HEALTHCHECK of a container.\n" +
 			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused or not an admin listener.\n" +
 			"Examples:\n" +
 			"  plantstore health",

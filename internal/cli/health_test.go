@@ -100,11 +100,11 @@ func TestCommandsOfEphemeralServer(t *testing.T) {
 	}
 	writeFile(t, "more.jsonl", `{"id":2,"name":"Ficus"}`+"\n")
 	r := run(t, nil, "plants", "import", "more.jsonl", "--storage-url", database)
-	if warned := strings.Contains(r.stderr, "is ephemeral: its plants are gone when it ends"); r.code != 0 || !warned || !strings.HasPrefix(r.stdout, "1 plant imported") {
+	if warned := strings.Contains(r.stderr, "runs with --ephemeral: its plants are deleted when it exits"); r.code != 0 || !warned || !strings.HasPrefix(r.stdout, "1 plant imported") {
 		t.Errorf("import prints %q and %q", r.stdout, r.stderr)
 	}
 	checkFailure(t, run(t, nil, "backup", "copy.db", "--storage-url", database), 1,
-		"the server on "+database+" is ephemeral, and has other plants: stop it first")
+		"the server on "+database+" runs with --ephemeral, and has other plants: stop it first")
 	checkFailure(t, run(t, []string{"STORAGE_URL=" + database}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"), 1,
 		"a server with --ephemeral has the control socket of "+database+": stop it first, or set STORAGE_URL for it")
 	at("2\n", "plants", "count")

@@ -26,11 +26,10 @@ func newImport(p *Process) *cli.Command {
 		Name:      "import",
 		Usage:     "import plants from files or from stdin",
 		ArgsUsage: "FILE...",
-		Description: "Reads JSON Lines or a JSON array of plants, or CSV if FILE ends in .csv; - is stdin. A line that\n" +
-			"POST /plants would refuse is reported with its number and skipped. Identical plants that exist\n" +
-			"are skipped, so that an interrupted import can be run again. Each batch of plants is stored\n" +
-			"completely or not at all, and nothing from a file in another format.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused or another format, 3 there were bad lines.\n" +
+		Description: "Reads JSON Lines or a JSON array, or CSV if FILE ends in .csv; - is stdin. Reports and skips each\n" +
+			"line that POST /plants would refuse. Skips plants that already exist, so you can repeat an\n" +
+			"interrupted import. Stores each batch completely or not at all.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused or not a supported format, 3 found bad lines.\n" +
 			"Examples:\n" +
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
@@ -68,7 +67,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	dryRun := cmd.Bool("dry-run")
 	err := withServer(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store *storage.Store, server *control.Client) error {
 		if server != nil && server.Info().Ephemeral {
-			fmt.Fprintf(p.Stderr, "%s: the server on %s is ephemeral: its plants are gone when it ends\n", p.Name, c.Storage.Path)
+			fmt.Fprintf(p.Stderr, "%s: the server on %s runs with --ephemeral: its plants are deleted when it exits\n", p.Name, c.Storage.Path)
 		}
 		i.options.Create = store.CreateAll
 		if dryRun {

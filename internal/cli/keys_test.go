@@ -96,10 +96,10 @@ func TestServeWithPublicKeys(t *testing.T) {
 		strings.TrimSpace(stranger.stdout):                    false,
 		token(t, []string{"JWT_SECRET=" + secret}):            false,
 	})
-	checkFailure(t, run(t, environ, "token"), 1, "there is no secret to sign with: this server accepts only tokens that are signed with a private key "+
+	checkFailure(t, run(t, environ, "token"), 1, "there is no secret to sign with: this server accepts only tokens signed with a private key "+
 		"(JWT_PUBLIC_KEYS, JWT_JWKS_URL): run plantstore token --key FILE, or get a token from the issuer")
 	checkFailure(t, run(t, nil, "token"), 1, "the server that runs on data/plants.db has no secret next to it, so none was generated: "+
-		"if the server accepts only tokens that are signed with a private key, run plantstore token --key FILE; "+
+		"if the server accepts only tokens signed with a private key, run plantstore token --key FILE; "+
 		"else set JWT_SECRET or JWT_SECRET_FILE as for the server, or restore the secret file if it was removed while the server runs")
 	if _, err := os.Stat("data/jwt-secret"); err == nil {
 		t.Error("a secret was made")
@@ -171,7 +171,7 @@ func TestWrongKeys(t *testing.T) {
 		"both": {
 			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "x", "--key", "a.pem"},
 			2,
-			"--secret-file and --key are both given; *",
+			"--secret-file and --key are both set; *",
 		},
 		"conformance": {[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pub"}, 1, "--key: a.pub: *"},
 		"conformance, other algorithm": {

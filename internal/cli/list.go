@@ -16,7 +16,7 @@ func newList(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "print plants in ascending order of their ids",
-		Description: "A terminal gets the first 100 plants unless there is a --limit.\n" +
+		Description: "On a terminal, prints the first 100 plants unless you set --limit.\n" +
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants list --after 4711 --tag climber --format csv",
@@ -71,7 +71,7 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 		return nil
 	})
 	if err == nil && preview && more {
-		_, err = fmt.Fprintf(p.Stderr, "%s: these are the first %d; continue with --after %d, or see more with --limit\n", p.Name, terminalPlants, last)
+		_, err = fmt.Fprintf(p.Stderr, "%s: these are the first %d; continue with --after %d, or raise --limit\n", p.Name, terminalPlants, last)
 	}
 	return err
 }

@@ -15,7 +15,7 @@ func newPlants(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "plants",
 		Usage: "list, count, browse, export, import and reset plants",
-		Description: "All but reset work on the database of --storage-url, with or without a server. Only import and\nreset write.\n" +
+		Description: "The commands work with or without a running server. Only reset needs one.\n" +
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants import plants.jsonl",

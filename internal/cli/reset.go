@@ -11,9 +11,8 @@ import (
 func newReset(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "reset",
-		Usage: "put a running server with --ephemeral back to its seed",
-		Description: "Replaces all plants by the seed of the server, in one step: each create happens before or\n" +
-			"after it.\n" +
+		Usage: "reset a running server with --ephemeral to its seed",
+		Description: "Replaces all plants with the seed of the server, in one step.\n" +
 			"Examples:\n" +
 			"  plantstore plants reset",
 		Flags:  storeFlags(p, jsonFlag(), quietFlag()),

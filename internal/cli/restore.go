@@ -17,9 +17,9 @@ func newRestore(p *Process) *cli.Command {
 		Name:      "restore",
 		Usage:     "restore the database from a backup (the server must be stopped)",
 		ArgsUsage: "FILE",
-		Description: "Verifies the backup and copies it to the place of the database, which must not exist. With --force\n" +
-			"it replaces the database, which is kept under a name with the date. FILE is not changed.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 the backup is corrupt, nothing was replaced.\n" +
+		Description: "Verifies the backup and copies it into place. With --force, replaces an existing database, and\n" +
+			"keeps it under a name with the date. FILE stays as it is.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 the backup is corrupt and nothing was replaced.\n" +
 			"Examples:\n" +
 			"  plantstore restore --force plants-2026-01-31.db",
 		Flags: storeFlags(p,
@@ -38,7 +38,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	}
 	backup, err := os.Stat(file)
 	if err != nil {
-		return fmt.Errorf("restore %s: %w", file, app.AdviseRead(reason(err), "name a file that plantstore backup has written"))
+		return fmt.Errorf("restore %s: %w", file, app.AdviseRead(reason(err), "name a file written by plantstore backup"))
 	}
 	if database, err := os.Stat(c.Storage.Path); err == nil && os.SameFile(backup, database) {
 		return misuse("%s is the database itself: name another file", file)

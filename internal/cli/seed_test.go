@@ -60,7 +60,7 @@ func TestEphemeralWithoutDirectory(t *testing.T) {
 	}
 	banner := startServer(t, "plantstore", nil, "--ephemeral", "--log-format", "text")
 	banner.stop()
-	if want := "get a token  (from the link: the secret is in memory)\n"; !strings.Contains(banner.first+banner.log(), want) {
+	if want := "get a token  (use the link: the secret is only in memory)\n"; !strings.Contains(banner.first+banner.log(), want) {
 		t.Errorf("the banner is\n%s", banner.first+banner.log())
 	}
 }

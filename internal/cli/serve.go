@@ -21,13 +21,13 @@ func newServe(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
-		Description: "SIGTERM and SIGINT drain requests in flight. A second signal ends the process, or, during\n" +
-			"SHUTDOWN_DELAY, only the delay. JWT_SECRET and PORT have no flag.\n" +
+		Description: "On SIGTERM or SIGINT, drains requests and exits. A second signal exits at once, or, during\n" +
+			"SHUTDOWN_DELAY, ends only the delay. Set JWT_SECRET and PORT in the environment: they have no flag.\n" +
 			"Examples:\n" +
 			"  plantstore serve\n" +
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
 		Flags: append([]cli.Flag{ // the first two are for demonstrations and concern no other command
-			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants in a temporary directory that is removed at exit", HideDefault: true},
+			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants in a temporary directory, and remove it at exit", HideDefault: true},
 			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines, a JSON array or CSV) before serving; taken ids are skipped"},
 		}, allOptionFlags(p)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
@@ -71,7 +71,7 @@ func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 	}
 	for _, o := range p.options() {
 		if slices.Contains(storageOptions(p), o.Env) && cmd.IsSet(o.Flag) {
-			return storage.Location{}, misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", o.Flag)
+			return storage.Location{}, misuseOf(cmd, "--ephemeral and --%s are both set; set only one of them", o.Flag)
 		}
 	}
 	dir, err := os.MkdirTemp("", "plantstore-")

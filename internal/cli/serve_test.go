@@ -180,7 +180,7 @@ func TestServeInText(t *testing.T) {
 		"  metrics      (ADMIN_ADDR is off)",
 		"  plants       here.db (0 stored)",
 		"  get a token  plantstore token --storage-url here.db",
-		"  faults       on demand (Prefer: code=503)",
+		"  errors       on demand (Prefer: code=503)",
 	}
 	if got := s.first + s.log(); !strings.HasPrefix(got, strings.Join(banner, "\n")+"\n") {
 		t.Errorf("the output is\n%s\nwant it to begin with\n%s", got, strings.Join(banner, "\n"))

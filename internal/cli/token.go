@@ -30,9 +30,8 @@ func tokenCommandOptions(p *Process) []string {
 func newToken(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "token",
-		Usage: "print an access token for the server with the same configuration",
-		Description: "Signs with HS256 and the secret of serve, or with the private key of --key. Only the token is\n" +
-			"printed, or the link of --link.\n" +
+		Usage: "print an access token",
+		Description: "Signs with the secret of the server (HS256), or with the private key of --key.\n" +
 			"Examples:\n" +
 			"  TOKEN=$(plantstore token)\n" +
 			"  plantstore token --link\n" +
@@ -41,9 +40,9 @@ func newToken(p *Process) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: auth.DefaultSubject},
 			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
-			&cli.BoolFlag{Name: "link", Usage: "print a link to the docs page of the server, which fills in the token", HideDefault: true},
+			&cli.BoolFlag{Name: "link", Usage: "print a link to the docs page with the token filled in", HideDefault: true},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
-			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
+			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key (default: RS256, ES256, ES384, ES512 or EdDSA, depending on the key)"},
 			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
 		}, optionFlags(p, append([]string{"BASE_URL"}, tokenCommandOptions(p)...)...)...),
 		Action: configured(p, printToken),
@@ -60,7 +59,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 		ttl = auth.LinkLifetime
 	}
 	if ttl == 0 && c.JWTRequireExp {
-		fmt.Fprintln(p.Stderr, p.Name+": JWT_REQUIRE_EXP: a server with the same configuration refuses the token, which never expires: give it a --ttl")
+		fmt.Fprintln(p.Stderr, p.Name+": the token never expires, so a server with JWT_REQUIRE_EXP=true refuses it; set --ttl")
 	}
 	signer, err := signerOf(ctx, p, cmd, c)
 	if err != nil {
@@ -117,7 +116,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 		return nil, misuseOf(cmd, "--alg and --kid require --key")
 	}
 	if !c.HasSecret() {
-		return nil, errors.New("there is no secret to sign with: this server accepts only tokens that are signed with a private key (JWT_PUBLIC_KEYS, " +
+		return nil, errors.New("there is no secret to sign with: this server accepts only tokens signed with a private key (JWT_PUBLIC_KEYS, " +
 			"JWT_JWKS_URL): run plantstore token --key FILE, or get a token from the issuer")
 	}
 	if err := checkServerSecret(ctx, c); err != nil {
@@ -148,7 +147,7 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 		return err
 	}
 	return fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+
-		"if the server accepts only tokens that are signed with a private key, run plantstore token --key FILE; "+
+		"if the server accepts only tokens signed with a private key, run plantstore token --key FILE; "+
 		"else set JWT_SECRET or JWT_SECRET_FILE as for the server, or restore the secret file if it was removed while the server runs", c.Storage.Path)
 }
 

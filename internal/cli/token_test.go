@@ -115,7 +115,7 @@ func TestTokenWithoutExp(t *testing.T) {
 		{[]string{"token"}, false},
 	} {
 		r := run(t, []string{"JWT_SECRET=" + secret, "JWT_REQUIRE_EXP=true"}, test.args...)
-		if r.code != 0 || r.stdout == "" || strings.HasPrefix(r.stderr, "plantstore: JWT_REQUIRE_EXP: ") != test.warns {
+		if r.code != 0 || r.stdout == "" || strings.HasPrefix(r.stderr, "plantstore: the token never expires") != test.warns {
 			t.Errorf("%q: %+v", test.args, r)
 		}
 	}

@@ -32,7 +32,7 @@ func TestMisuse(t *testing.T) {
 		"plants export a b":                      {`plantstore plants export takes [FILE] after its flags, but got 2 arguments`, see("plants export")},
 		"plants import":                          {`plantstore plants import takes FILE... after its flags, but got 0 arguments`, see("plants import")},
 		"backup":                                 {`plantstore backup takes FILE after its flags, but got 0 arguments`, see("backup")},
-		"backup -":                               {`a backup needs a file, since it is verified before it appears*`, see("backup")},
+		"backup -":                               {`a backup cannot go to stdout; name a file, or use plants export`, see("backup")},
 		"restore a b":                            {`plantstore restore takes FILE after its flags, but got 2 arguments`, see("restore")},
 		"-x":                                     {`flag provided but not defined: -x`, seeRoot},
 		"serve --adr :1":                         {`flag provided but not defined: -adr: did you mean --addr?`, see("serve")},
@@ -42,7 +42,7 @@ func TestMisuse(t *testing.T) {
 		"serve --addr":                           {`flag needs an argument: --addr`, see("serve")},
 		"serve --storage-url --ephemeral":        {`--storage-url needs a value, and got "--ephemeral"`, see("serve")},
 		"serve --addr=":                          {`ADDR (--addr): "": must be HOST:PORT, such as 127.0.0.1:8080 or :8080, or unix:PATH`},
-		"serve --ephemeral --storage-url x":      {`--ephemeral and --storage-url are both given; give one of them`, see("serve")},
+		"serve --ephemeral --storage-url x":      {`--ephemeral and --storage-url are both set; set only one of them`, see("serve")},
 		"config --jwt-require-exp=maybe --addr=": {`invalid value "maybe" for flag -jwt-require-exp: *`, see("config")},
 		"token --ttl tomorrow":                   {`invalid value "tomorrow" for flag -ttl: time: invalid duration "tomorrow"`, see("token")},
 		"plants list --after x":                  {`invalid value "x" for flag -after: *`, see("plants list")},
@@ -90,7 +90,7 @@ func TestConfigurationOfNoServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for clash, want := range map[string]string{
 		"ADDR=:8081":     `ADMIN_ADDR (--admin-addr): "127.0.0.1:8081": ADDR, :8081, has the same port; choose another one, or off`,
-		"ADMIN_ADDR=off": `PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and *`,
+		"ADMIN_ADDR=off": `PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, but it serves the profiles; *`,
 	} {
 		environ := []string{clash, "PPROF=on", "JWT_SECRET=" + secret}
 		for _, command := range []string{"serve", "config"} {
@@ -103,7 +103,7 @@ func TestConfigurationOfNoServer(t *testing.T) {
 func TestDotenvThatIsNone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, ".env", "JWT_SECRET='"+secret)
-	const wrong = " is not NAME=value, or has a quotation mark that is not closed; compare it with .env.example"
+	const wrong = " is not NAME=value, or has an unclosed quotation mark; compare it with .env.example"
 	checkFailure(t, run(t, nil, "config"), 2, ".env: line 1"+wrong)
 	writeFile(t, ".env", "\ufeffADDR=:1\n\n# none\nJWT_SECRET "+secret+"\nDOCS=off\n")
 	checkFailure(t, run(t, nil, "config"), 2, ".env: line 4"+wrong)

@@ -107,12 +107,12 @@ func addressOptions() []Option {
 		},
 		{
 			Env:  "PORT",
-			Help: "`PORT` to listen on, on all interfaces, if ADDR is not set; in the environment it overrides ADDR in .env",
+			Help: "`PORT` to listen on, on all interfaces, if ADDR is not set",
 			Set:  func(_ *Config, v string) error { return checkPort(v) },
 		},
 		{
 			Env: "BASE_URL", Flag: "base-url",
-			Help: "`URL` of the service for clients, as shown in the description (default: from ADDR)",
+			Help: "`URL` of the service for clients (default: from ADDR)",
 			Set:  func(c *Config, v string) error { c.BaseURL = v; return checkBaseURL(v) },
 		},
 	}
@@ -127,12 +127,12 @@ func pageOptions() []Option {
 	return []Option{
 		{
 			Env: "CORS_ORIGINS", Flag: "cors-origins",
-			Help: "comma-separated `origins` whose pages may use the service, or * for all; empty: none",
+			Help: "comma-separated `origins` whose pages may use the service, or * for all",
 			Set:  parsed(parseOrigins, func(c *Config) *[]string { return &c.CORSOrigins }),
 		},
 		{
 			Env: "DOCS", Flag: "docs", Default: "on", Values: []string{"on", "off"},
-			Help: "`on` or off: serve /docs, the page that describes and tries the service",
+			Help: "`on` or off: serve the docs page at /docs",
 			Set:  func(c *Config, v string) error { c.Docs = v == "on"; return nil },
 		},
 	}
@@ -142,7 +142,7 @@ func tokenOptions() []Option {
 	return []Option{
 		{
 			Env: "JWT_SECRET", Secret: true,
-			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start, stored next to the database)",
+			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start and stored next to the database)",
 			Set: func(c *Config, v string) (err error) {
 				c.JWTSecret = auth.Secret(v)
 				if v != models.Redacted { // the output of config must load back
@@ -153,32 +153,32 @@ func tokenOptions() []Option {
 		},
 		{
 			Env: "JWT_SECRET_FILE", Flag: "jwt-secret-file", Instead: "JWT_SECRET",
-			Help: "`FILE` with the secret, instead of JWT_SECRET; further lines: older secrets, still accepted",
+			Help: "`FILE` with the secret, and older secrets that are still accepted, one on each line",
 			Set:  func(c *Config, v string) error { c.JWTSecretFile = v; return nil },
 		},
 		{
 			Env: "JWT_PUBLIC_KEYS", Flag: "jwt-public-keys",
-			Help: "comma-separated `FILES` with public keys that verify tokens, PEM or JWK Sets",
+			Help: "comma-separated `FILES` with public keys that verify tokens (PEM, JWK or JWK Set)",
 			Set:  parsed(list(item("names of files")), func(c *Config) *[]string { return &c.JWTPublicKeys }),
 		},
 		{
 			Env: "JWT_JWKS_URL", Flag: "jwt-jwks-url",
-			Help: "`URL` of the JWK Set of the token issuer; https, or http on loopback",
+			Help: "`URL` of the JWK Set of your issuer; https, or http on loopback",
 			Set:  func(c *Config, v string) error { c.JWTJWKSURL = v; return auth.CheckJWKSURL(v) },
 		},
 		{
 			Env: "JWT_ISSUER", Flag: "jwt-issuer",
-			Help: "comma-separated `issuers`, of which tokens must have one (iss); empty: not checked",
+			Help: "comma-separated `issuers`; a token needs one of them (iss)",
 			Set:  parsed(list(item("issuers")), func(c *Config) *[]string { return &c.JWTIssuers }),
 		},
 		{
 			Env: "JWT_AUDIENCE", Flag: "jwt-audience",
-			Help: "comma-separated `audiences`, of which tokens must have one (aud); empty: not checked",
+			Help: "comma-separated `audiences`; a token needs one of them (aud)",
 			Set:  parsed(list(item("audiences")), func(c *Config) *[]string { return &c.JWTAudiences }),
 		},
 		{
 			Env: "JWT_SCOPE", Flag: "jwt-scope",
-			Help: "`scope` that tokens must have, else error 403; empty: not checked",
+			Help: "`scope` that a token needs, else error 403",
 			Set:  func(c *Config, v string) error { c.JWTScope = v; return checkScope(v) },
 		},
 		{
@@ -193,12 +193,12 @@ func limitOptions() []Option {
 	return []Option{
 		{
 			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
-			Help: "maximum size of a body in `bytes`, at most 64 MiB; larger: error 413",
+			Help: "maximum body size in `bytes`, up to 64 MiB; beyond: error 413",
 			Set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
 		},
 		{
 			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",
-			Help: "at most `N` open connections, 1 to 1000000; beyond: error 503",
+			Help: "maximum number `N` of open connections, 1 to 1000000; beyond: error 503",
 			Set:  parsed(number("", 1, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
 		duration("REQUEST_TIMEOUT", "request-timeout", "30s", time.Millisecond, time.Hour,
@@ -206,14 +206,14 @@ func limitOptions() []Option {
 			func(c *Config) *time.Duration { return &c.RequestTimeout }),
 		{
 			Env: "RATE_LIMIT", Flag: "rate-limit", Default: rateLimitOff,
-			Help: "maximum `rate` for each token subject, as 100/s or 600/m; beyond: error 429",
+			Help: "maximum `rate` for each token subject, such as 100/s; beyond: error 429",
 			Set:  parsed(parseRateLimit, func(c *Config) *ratelimit.Rate { return &c.RateLimit }),
 		},
 		duration("SHUTDOWN_DELAY", "shutdown-delay", "0s", 0, time.Hour,
-			"`time` after SIGTERM in which the server is not ready, but still serves",
+			"`time` to keep serving after SIGTERM, while not ready",
 			func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
-			"`time` limit for draining requests after SIGTERM; then they are cut",
+			"`time` limit for draining requests after SIGTERM",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
 }
@@ -221,7 +221,7 @@ func limitOptions() []Option {
 func faultOptions() []Option {
 	return []Option{{
 		Env: "FAULTS", Flag: "faults", Default: "off", Values: []string{"off", "on", "always"},
-		Help: "`faults` on demand by the field Prefer: off, on (with --ephemeral) or always",
+		Help: "errors on demand (Prefer: code=503): `off`, on (with --ephemeral) or always",
 		Set:  func(c *Config, v string) error { c.Faults, c.FaultsAlways = v != "off", v == "always"; return nil },
 	}}
 }

@@ -80,9 +80,8 @@ func TestDotenvExampleHoldsTheDefaults(t *testing.T) {
 func dotenvExample() string {
 	var b strings.Builder
 	b.WriteString("# The options of plantstore. Copy this file to .env in the working directory of the\n" +
-		"# server, and remove the # before options that differ from the default. Flags override\n" +
-		"# the environment, which overrides .env. Put values with $, # or spaces in single\n" +
-		"# quotes.\n")
+		"# server, and uncomment the options that you want to change. Flags and the environment\n" +
+		"# take precedence. Put values with $, # or spaces in single quotes.\n")
 	for _, o := range config.Options() {
 		fmt.Fprintf(&b, "\n# %s\n#%s=%s\n", strings.ReplaceAll(o.Help, "`", ""), o.Env, o.Default)
 	}
@@ -94,10 +93,10 @@ func dotenvExample() string {
 func configurationDocument() string {
 	var b strings.Builder
 	b.WriteString("# Configuration\n\n" +
-		"Flags override the environment, which overrides a file `.env` in the working directory\n" +
-		"([.env.example](../.env.example)); an empty value in either of the two counts as none. Options without a flag are\n" +
-		"secrets, or from a platform. `plantstore config` prints the configuration in force. A wrong value is refused at startup,\n" +
-		"with exit code 2. A name in the environment or in `.env` that is not in these tables is ignored.\n")
+		"```sh\nplantstore config | grep ADDR               # what's in effect\nplantstore serve --addr 127.0.0.1:9000      # set an option by flag,\n" +
+		"ADDR=127.0.0.1:9000 plantstore serve        # in the environment,\necho ADDR=127.0.0.1:9000 >>.env             # or in a file\n```\n\n" +
+		"Flags take precedence over the environment, and the environment over the file `.env` in the working directory. [.env.example](../.env.example) lists\n" +
+		"all options. An empty value is the same as none. The server won't start with a wrong value, and ignores names that it doesn't know.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrDotenv is returned for a file that is not a .env file.
-var ErrDotenv = errors.New("is not NAME=value, or has a quotation mark that is not closed; compare it with .env.example")
+var ErrDotenv = errors.New("is not NAME=value, or has an unclosed quotation mark; compare it with .env.example")
 
 // maxLines is the maximum number of lines of a value that an error message allows for.
 const maxLines = 100

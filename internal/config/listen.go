@@ -20,12 +20,12 @@ func adminOptions() []Option {
 	return []Option{
 		{
 			Env: "ADMIN_ADDR", Flag: "admin-addr", Default: "127.0.0.1:8081",
-			Help: "`HOST:PORT` for /livez, /readyz and /metrics; off: none",
+			Help: "`HOST:PORT` for /livez, /readyz and /metrics, or off",
 			Set:  parsed(parseAdminAddr, func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
 			Env: "PPROF", Flag: "pprof", Default: "off", Values: []string{"on", "off"},
-			Help: "`on` or off: serve Go profiles at /debug/pprof/ of a loopback ADMIN_ADDR",
+			Help: "`on` or off: serve Go profiles at /debug/pprof/, if ADMIN_ADDR is on loopback",
 			Set:  func(c *Config, v string) error { c.Pprof = v == "on"; return nil },
 		},
 	}
@@ -50,7 +50,7 @@ func (c *Config) checkPprof() error {
 	case !c.Pprof:
 		return nil
 	case c.AdminAddr == "":
-		return errors.New(`PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +
+		return errors.New(`PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, but it serves the profiles; ` +
 			"give it an address, such as 127.0.0.1:8081, or set PPROF to off")
 	case !loopback.Is(c.AdminAddr):
 		return fmt.Errorf(`PPROF (--pprof): "on": others may reach ADMIN_ADDR (--admin-addr), %s, and could take profiles; `+

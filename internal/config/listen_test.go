@@ -49,7 +49,7 @@ func checkServe(t *testing.T, environ map[string]string) error {
 // addition to other faults.
 func TestPprofNeedsAdminListener(t *testing.T) {
 	t.Parallel()
-	const want = `PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +
+	const want = `PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, but it serves the profiles; ` +
 		"give it an address, such as 127.0.0.1:8081, or set PPROF to off"
 	if err := checkServe(t, map[string]string{"PPROF": "on", "ADMIN_ADDR": "off"}); err == nil || err.Error() != want {
 		t.Errorf("CheckServe: %v, want %s", err, want)

@@ -50,7 +50,7 @@ func (o Option) checkFlag(text string) error {
 	if !(o.Env == "STORAGE_URL" && loc.HasPassword() || o.Env == "JWT_JWKS_URL" && storage.HasSecretOption(query)) {
 		return nil
 	}
-	return fmt.Errorf("it has a password in it, which other users can read in the list of processes: set %s in the environment", o.Env)
+	return fmt.Errorf("it contains a password, and other users can read flags: set %s in the environment", o.Env)
 }
 
 // SetStorageURL sets the location of the plants. It fails if no engine of the program has its

@@ -58,7 +58,7 @@ func TestStorageOptions(t *testing.T) {
 		t.Errorf("path %q, printed as\n%s", c.Storage.Path, lines)
 	}
 	_, err := config.Load(sources(map[string]string{"STORAGE_NAME": "a", "STORAGE_URL": "b.db"}))
-	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL and STORAGE_NAME are both given") {
+	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL and STORAGE_NAME are both set") {
 		t.Errorf("both: %v", err)
 	}
 }

@@ -85,7 +85,7 @@ func (c *Config) resolve(o Option) error {
 	case own > replaced:
 		delete(c.values, o.Instead)
 	default:
-		return fmt.Errorf("%s and %s are both given; give one of them (an empty value counts as none)", o.Instead, o.Env)
+		return fmt.Errorf("%s and %s are both set; set only one of them (an empty value counts as none)", o.Instead, o.Env)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (c *Config) CheckFaults(ephemeral bool) error {
 	if !c.Faults || c.FaultsAlways || ephemeral {
 		return nil
 	}
-	return errors.New(`FAULTS (--faults): "on": the store is permanent, and its clients may not expect faults; ` +
+	return errors.New(`FAULTS (--faults): "on": the store is permanent, and its clients may not expect errors on demand; ` +
 		"start with --ephemeral, or set FAULTS to always")
 }
 

@@ -159,7 +159,7 @@ func TestAllWrongValuesAreReported(t *testing.T) {
 			t.Errorf("no line starts with %q:\n%v", start, err)
 		}
 	}
-	if last := lines[len(lines)-1]; !strings.Contains(last, "JWT_SECRET and JWT_SECRET_FILE are both given") {
+	if last := lines[len(lines)-1]; !strings.Contains(last, "JWT_SECRET and JWT_SECRET_FILE are both set") {
 		t.Errorf("the last line is %q", last)
 	}
 }

@@ -17,7 +17,7 @@ func tlsOptions() []Option {
 	return []Option{
 		{
 			Env: "TLS_CERT_FILE", Flag: "tls-cert-file",
-			Help: "`FILE` with the TLS certificate and its chain (PEM); reloaded when it changes",
+			Help: "`FILE` with the TLS certificate and its chain (PEM)",
 			Set:  func(c *Config, v string) error { c.TLSCertFile = v; return nil },
 		},
 		{
@@ -27,7 +27,7 @@ func tlsOptions() []Option {
 		},
 		{
 			Env: "ACME_DOMAINS", Flag: "acme-domains",
-			Help: "comma-separated `domains` to obtain certificates for by ACME; accepts the authority's terms",
+			Help: "comma-separated `domains` to get certificates for by ACME; you accept the authority's terms",
 			Set:  parsed(list(parseDomain), func(c *Config) *[]string { return &c.ACMEDomains }),
 		},
 		{
@@ -42,13 +42,13 @@ func (c *Config) checkTLS() error {
 	_, socket := UnixPath(c.Addr)
 	switch acme := len(c.ACMEDomains) > 0; {
 	case c.TLSCertFile == "" && c.TLSKeyFile != "":
-		return errors.New("TLS_KEY_FILE is given and TLS_CERT_FILE is not; give both of them or none")
+		return errors.New("TLS_KEY_FILE is set and TLS_CERT_FILE is not; set both or neither")
 	case c.TLSCertFile != "" && c.TLSKeyFile == "":
-		return errors.New("TLS_CERT_FILE is given and TLS_KEY_FILE is not; give both of them or none")
+		return errors.New("TLS_CERT_FILE is set and TLS_KEY_FILE is not; set both or neither")
 	case !acme && c.ACMEDirectory != "":
 		return errors.New("ACME_DIRECTORY requires ACME_DOMAINS: set it, or remove ACME_DIRECTORY")
 	case acme && c.TLSCertFile != "":
-		return errors.New("TLS_CERT_FILE and ACME_DOMAINS are both given; give one of them")
+		return errors.New("TLS_CERT_FILE and ACME_DOMAINS are both set; set only one of them")
 	case acme && socket:
 		return errors.New("ACME_DOMAINS needs a port that the authority can reach, and ADDR names a Unix socket")
 	}

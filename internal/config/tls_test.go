@@ -41,9 +41,9 @@ func TestCheckTLS(t *testing.T) {
 		"files, over a socket":       {"TLS_CERT_FILE=c TLS_KEY_FILE=k ADDR=unix:s", ""},
 		"ACME":                       {"ACME_DOMAINS=a.test", ""},
 		"ACME, at a port of its own": {"ACME_DOMAINS=a.test ADDR=:8443", ""},
-		"no key":                     {"TLS_CERT_FILE=c", "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
-		"no certificate":             {"TLS_KEY_FILE=k", "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
-		"files and ACME":             {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both given"},
+		"no key":                     {"TLS_CERT_FILE=c", "TLS_CERT_FILE is set and TLS_KEY_FILE is not"},
+		"no certificate":             {"TLS_KEY_FILE=k", "TLS_KEY_FILE is set and TLS_CERT_FILE is not"},
+		"files and ACME":             {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both set"},
 		"ACME without domains":       {"ACME_DIRECTORY=https://a.test/dir", "ACME_DIRECTORY requires ACME_DOMAINS: set it, or remove ACME_DIRECTORY"},
 		"ACME, over a socket":        {"ACME_DOMAINS=a.test ADDR=unix:s", "ACME_DOMAINS needs a port"},
 	}

@@ -1,10 +1,10 @@
-// Package control connects commands to a running server, which has the database open exclusively.
-// The server listens on a Unix socket next to the database, which only its own user may open. A
-// [Client] is the engine of a [storage.Store].
+// Package control connects commands to a running server, because only the server can open the
+// database. The server listens on a Unix socket next to the database, which only its own user can
+// open. A [Client] is the engine of a [storage.Store].
 //
 //	GET  /info        base URL of the server
-//	GET  /ready       {} or why the server should not get requests
-//	POST /reset       puts a server with --ephemeral back to its seed
+//	GET  /ready       {} or why the server is not ready
+//	POST /reset       resets a server with --ephemeral to its seed
 //	GET  /requests    the kept requests after the number of ?after=, for which it waits ?wait=
 //	GET  /plants      the plants, from the id of ?from= on
 //	GET  /plants/ID   a plant
@@ -12,10 +12,10 @@
 //	GET  /snapshot    a copy of the database
 //	POST /plants      creates the plants of the body, in JSON Lines
 //
-// A response other than that of /requests and /snapshot is JSON Lines: values, or an Error with a code of
-// [models.Code] in place of one. A create has a line for each plant: {} or an Error. After any
-// other Error there are no lines. A response that is not complete ends without the last chunk of
-// its chunked encoding, so that the client does not take the part for the whole.
+// Responses are JSON Lines, except for /requests and /snapshot. A line is a value, or an Error with a code of
+// [models.Code]. A create has a line for each plant: {} or an Error. Any other Error is the last
+// line. An incomplete response ends without the last chunk of its chunked encoding, so that the
+// client detects it.
 package control
 
 import (

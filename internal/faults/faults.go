@@ -1,5 +1,6 @@
-// Package faults makes the failures that requests demand by Prefer (RFC 7240), so that authors of
-// clients can test them. The wrapped handler does not know about faults:
+// Package faults provides errors on demand: a request asks for a failure in the header field Prefer
+// (RFC 7240), so that you can test how a client handles it. The wrapped handler does not depend on
+// this package:
 //
 //	handler := faults.New(faults.Options{Handler: routes.New(options), …})
 //
@@ -12,8 +13,7 @@
 //   - 409, 422, 500, 503 and 507: the Store that the handler uses fails (store.go);
 //   - 417, 431, 501 and 505: the connection gets what package server writes without any handler.
 //
-// The access log and the metrics of the handler are decorated, too, since the operator must be able
-// to tell these failures from others (observe.go).
+// The access log and the metrics show the operator which failures were on demand (observe.go).
 package faults
 
 import (

@@ -1,7 +1,7 @@
 // Package files creates and replaces files atomically, reads secrets, and creates Unix sockets.
 //
-// A new file is written under a random temporary name and synced, then linked or renamed: even
-// after a power failure it is either complete or absent.
+// It writes a new file under a random temporary name, syncs it, and then links or renames it. So
+// even after a power failure, the file is either complete or absent.
 package files
 
 import (

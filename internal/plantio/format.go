@@ -1,4 +1,4 @@
-// Package plantio exports plants to JSON Lines or CSV and imports them, without loss.
+// Package plantio exports plants to JSON Lines or CSV, and imports them, without losing a byte.
 package plantio
 
 import (

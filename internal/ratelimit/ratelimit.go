@@ -1,6 +1,6 @@
-// Package ratelimit limits how many requests each client may send. Each client has a token
-// bucket: a request takes one token, and tokens are added at a [Rate]. The memory for all
-// buckets is bounded.
+// Package ratelimit limits how many requests each client may send, with a token bucket for each
+// client. A request takes a token, and a [Rate] adds new ones. The memory for all buckets is
+// bounded.
 package ratelimit
 
 import (

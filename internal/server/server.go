@@ -1,6 +1,6 @@
-// Package server serves clients with net/http's server, so that every failure on the wire is
-// status 400 with an Error as JSON (C1.3), including requests that net/http refuses before any
-// handler runs: the connection replaces net/http's own responses.
+// Package server serves clients with net/http's server. Every failure on the wire is status 400
+// with an Error as JSON (C1.3). net/http refuses some requests before any handler runs, so the
+// connection replaces net/http's own responses.
 //
 // A request passes through listener.go, conn.go, net/http and handler.go.
 package server

@@ -1,6 +1,6 @@
-// Package bbolt is the embedded storage engine: one file of go.etcd.io/bbolt, which one process
-// at a time can open for writing. A commit is one bbolt transaction. See
-// docs/adr/0002-record-layout.md.
+// Package bbolt is the embedded storage engine. It keeps all plants in one file of
+// go.etcd.io/bbolt, which one process at a time can open for writing. A commit is one bbolt
+// transaction. docs/adr/0002-record-layout.md describes the file.
 //
 // The files of this package:
 //

@@ -1,5 +1,4 @@
-// Package retry repeats the attempts of an engine over a network. The outcome of an attempt
-// can be unknown.
+// Package retry repeats a commit over a network until its outcome is known.
 package retry
 
 import (
