@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/lockedfile"
+
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
 )
@@ -33,11 +35,37 @@ func MainOf(m *testing.M, module string) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "plantstore")
-	if err := build(module, binary); err != nil {
+	if err := buildOnce(module, binary); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// buildOnce is build for all packages that test the same program, and run at the same time: the
+// toolchain links it into bin/e2e if the one there is out of date. path becomes a copy of it.
+func buildOnce(module, path string) error {
+	project, err := tools.ProjectDir()
+	if err != nil {
+		return err
+	}
+	shared := filepath.Join(project, "bin", "e2e", module, "plantstore")
+	if err := os.MkdirAll(filepath.Dir(shared), 0o755); err != nil {
+		return err
+	}
+	unlock, err := lockedfile.MutexAt(shared + ".lock").Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := build(module, shared); err != nil {
+		return err
+	}
+	program, err := os.ReadFile(shared)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, program, 0o755)
 }
 
 // Build builds the program plantstore as it is released into the file path. args are further
