@@ -42,11 +42,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testSecret = "0123456789abcdef0123456789abcdef"
 
-// patient and hasty are the timeouts of the server under test: so long that most cases never
-// reach them, and short for the slow cases.
+// patient and hasty are the timeouts of the server under test: so long that no other case reaches
+// them, and short for the slow cases.
 const (
 	patient = time.Minute
-	hasty   = 4 * time.Second
+	hasty   = 8 * time.Second
 )
 
 // startServer runs the server of this module as the command serve does, on an
@@ -125,7 +125,7 @@ func (s setup) start(t testing.TB) Options {
 	}
 	under := server.New(server.Config{
 		Handler: handler, TLS: serverTLS,
-		Logger: logger, Refused: func(*models.Error, string, net.Addr) {}, RequestTimeout: s.timeout, ShutdownTimeout: patient,
+		Logger: logger, Refused: func(*models.Error, string, net.Addr) {}, HeaderTimeout: s.timeout, RequestTimeout: s.timeout, ShutdownTimeout: patient,
 		CORS: middleware.Origins(s.origins).Header(""),
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -286,12 +286,12 @@ func TestConformanceSlow(t *testing.T) {
 // TestConformanceOverTLS checks that over TLS, the same holds.
 func TestConformanceOverTLS(t *testing.T) {
 	t.Parallel()
-	secret := auth.Secret(testSecret)
-	o := setup{
-		signer: secret, key: secret.Key(), authority: certtest.New(t), timeout: hasty, origins: []string{"https://docs.test"},
-	}.start(t)
-	o.Secret, o.Slow = secret, true
-	wantNoDeviation(t, o, Cases())
+	secret, authority := auth.Secret(testSecret), certtest.New(t)
+	for slow, timeout := range map[bool]time.Duration{false: patient, true: hasty} {
+		o := setup{signer: secret, key: secret.Key(), authority: authority, timeout: timeout, origins: []string{"https://docs.test"}}.start(t)
+		o.Secret, o.Slow = secret, slow
+		wantNoDeviation(t, o, slowOrNot(slow))
+	}
 }
 
 // TestConformanceCORS checks that with CORS off, no origin is allowed; with *, all are.

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -64,11 +65,12 @@ type site struct {
 	*Server
 
 	addr net.Addr
+	pipe pipe        // instead of addr, if not nil
 	tls  *tls.Config // of clients
 	stop context.CancelFunc
 	done chan error // the result of Serve
 
-	headerTime, idleTime time.Duration
+	idleTime time.Duration
 
 	entered chan struct{} // a request to /wait or /stuck has come
 	release chan struct{} // closed to let them continue
@@ -84,16 +86,54 @@ func start(t *testing.T, change ...func(*site, *Config)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startOn(t, ln, change...)
+}
+
+// inBubble runs a test with a site in a bubble of synctest, so that its time-outs do not depend on
+// the speed of the machine.
+func inBubble(t *testing.T, test func(t *testing.T, s *site), change ...func(*site, *Config)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ln := make(pipe)
+		test(t, startOn(t, ln, append(change, func(s *site, _ *Config) { s.pipe = ln })...))
+	})
+}
+
+// A pipe is a listener in memory.
+type pipe chan net.Conn
+
+func (p pipe) Accept() (net.Conn, error) {
+	if nc, open := <-p; open {
+		return duplexPipe{nc}, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipe) Close() error {
+	close(p)
+	return nil
+}
+
+func (pipe) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A duplexPipe is the server's end of a connection in memory.
+type duplexPipe struct{ net.Conn }
+
+func (p duplexPipe) CloseWrite() error { return p.Close() }
+
+// startOn is [start] for a listener.
+func startOn(t *testing.T, ln net.Listener, change ...func(*site, *Config)) *site {
+	t.Helper()
 	s := &site{addr: ln.Addr(), done: make(chan error, 1), entered: make(chan struct{}, 2), release: make(chan struct{})}
 	config := Config{
 		Handler: s, Logger: slog.New(slog.DiscardHandler), Refused: func(*models.Error, string, net.Addr) {},
-		RequestTimeout: patience, ShutdownTimeout: patience,
+		HeaderTimeout: patience, RequestTimeout: patience, ShutdownTimeout: patience,
 	}
 	for _, c := range change {
 		c(s, &config)
 	}
 	s.Server = New(config)
-	s.http.ReadHeaderTimeout, s.http.IdleTimeout = cmp.Or(s.headerTime, patience), cmp.Or(s.idleTime, patience)
+	s.http.IdleTimeout = cmp.Or(s.idleTime, patience)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {
@@ -185,7 +225,7 @@ type client struct {
 
 func (s *site) dial(t *testing.T) *client {
 	t.Helper()
-	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.addr.String())
+	nc, err := s.connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,6 +234,15 @@ func (s *site) dial(t *testing.T) *client {
 		t.Fatal(err)
 	}
 	return &client{Conn: nc, t: t, in: bufio.NewReader(nc)}
+}
+
+func (s *site) connect(ctx context.Context) (net.Conn, error) {
+	if s.pipe == nil {
+		return new(net.Dialer).DialContext(ctx, "tcp", s.addr.String())
+	}
+	client, server := net.Pipe()
+	s.pipe <- server
+	return client, nil
 }
 
 // send writes text in one segment.

@@ -57,7 +57,7 @@ func (s *Server) newConn(nc net.Conn, slot chan struct{}) *conn {
 		c.header = new(received)
 	}
 	if s.config.TLS != nil {
-		_ = nc.SetWriteDeadline(time.Now().Add(headerTime)) // of the handshake; if it fails, so does Write
+		_ = nc.SetWriteDeadline(time.Now().Add(s.config.HeaderTimeout)) // of the handshake; if it fails, so does Write
 		c.below = &handshakeConn{nc, io.LimitReader(nc, maxHandshake)}
 		c.duplex = tls.Server(c.below, s.config.TLS)
 	}
@@ -67,7 +67,7 @@ func (s *Server) newConn(nc net.Conn, slot chan struct{}) *conn {
 // handshake does the TLS handshake. Plain HTTP gets an Error in plain HTTP (C1.3).
 func (c *conn) handshake(secure *tls.Conn) error {
 	// The context ends a handshake that waits for a certificate, and does no I/O.
-	ctx, cancel := context.WithTimeout(c.server.draining, c.server.http.ReadHeaderTimeout)
+	ctx, cancel := context.WithTimeout(c.server.draining, c.server.config.HeaderTimeout)
 	defer cancel()
 	err := secure.HandshakeContext(ctx)
 	c.below.in = c.network

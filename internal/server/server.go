@@ -24,7 +24,6 @@ import (
 const (
 	maxHeaderBytes = 32 << 10               // the request line and the header fields together
 	netHTTPSlack   = 4 << 10                // net/http adds it to its own limit of a header
-	headerTime     = 5 * time.Second        // for a TLS handshake, and for a header
 	idleTime       = 2 * time.Minute        // between requests on a connection
 	responseTime   = 5 * time.Second        // for the response to a body that was too slow
 	leaveTime      = 100 * time.Millisecond // in which a shutdown still handles requests that were sent before
@@ -33,7 +32,7 @@ const (
 	maxDrained     = 64 << 20               // bytes read after the last response
 )
 
-// Config configures a [Server]. Only TLS, CORS, KeepHeaders and MaxConnections are optional.
+// Config configures a [Server]. Only TLS, HeaderTimeout, CORS, KeepHeaders and MaxConnections are optional.
 type Config struct {
 	// Handler handles the requests. Their contexts end after RequestTimeout, or when they are cut
 	// off at a shutdown, but not when the client closes its half of the connection: it may still
@@ -43,6 +42,8 @@ type Config struct {
 	TLS *tls.Config
 	// Logger gets a line for each error response of the server itself, and messages of net/http.
 	Logger *slog.Logger
+	// HeaderTimeout is the time limit for a TLS handshake, and for a header; 0 means 5 s.
+	HeaderTimeout time.Duration
 	// RequestTimeout is the time limit for a request. After it, reading the body fails with
 	// [os.ErrDeadlineExceeded].
 	RequestTimeout time.Duration
@@ -79,6 +80,7 @@ type Server struct {
 // New returns a server that is not serving yet.
 func New(config Config) *Server {
 	config.MaxConnections = cmp.Or(config.MaxConnections, 10_000)
+	config.HeaderTimeout = cmp.Or(config.HeaderTimeout, 5*time.Second)
 	if config.TLS != nil {
 		config.TLS = config.TLS.Clone()
 		config.TLS.NextProtos = append(slices.Clone(config.TLS.NextProtos), "http/1.1", "http/1.0") // ALPN (RFC 7301)
@@ -94,7 +96,7 @@ func New(config Config) *Server {
 		Handler:                      http.HandlerFunc(s.handle),
 		Protocols:                    &protocols,
 		DisableGeneralOptionsHandler: true, // it responds to OPTIONS *
-		ReadHeaderTimeout:            headerTime,
+		ReadHeaderTimeout:            config.HeaderTimeout,
 		WriteTimeout:                 config.RequestTimeout + responseTime,
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeaderBytes - netHTTPSlack,

@@ -10,49 +10,51 @@ import (
 // closed without a response in time.
 func TestSlowHeader(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *site, _ *Config) { s.headerTime, s.idleTime = 50*time.Millisecond, 50*time.Millisecond })
-	text := get("Host: x", "X: y")
-	for _, part := range []string{"", "\r\n", "G", text[:5], text[:len(text)-5], text[:len(text)-1]} {
-		if part != "\r\n" { // net/http ignores it only after a request
-			s.dial(t).send(part).wantEnd()
+	inBubble(t, func(t *testing.T, s *site) {
+		text := get("Host: x", "X: y")
+		for _, part := range []string{"", "\r\n", "G", text[:5], text[:len(text)-5], text[:len(text)-1]} {
+			if part != "\r\n" { // net/http ignores it only after a request
+				s.dial(t).send(part).wantEnd()
+			}
+			c := s.dial(t).send(good + part)
+			c.wantEcho(goodEcho)
+			c.wantEnd()
+			c = s.dial(t).send(good)
+			c.wantEcho(goodEcho)
+			c.send(part).wantEnd()
 		}
-		c := s.dial(t).send(good + part)
-		c.wantEcho(goodEcho)
-		c.wantEnd()
-		c = s.dial(t).send(good)
-		c.wantEcho(goodEcho)
-		c.send(part).wantEnd()
-	}
+	}, func(s *site, config *Config) { config.HeaderTimeout, s.idleTime = time.Second, time.Second })
 }
 
 // TestSlowRequest checks that a slow body is a time-out for the handler, and so is a slow handler.
 // The response is still sent.
 func TestSlowRequest(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
-	for _, text := range []string{
-		post("/", "h", "Content-Length: 2"),
-		post("/", "", "Content-Length: 2"),
-		chunked("/", ""), chunked("/", "2\r\nh"), chunked("/", "2\r\nhi\r\n"), chunked("/", "2\r\nhi\r\n0\r\n"),
-	} {
-		c := s.dial(t).send(text)
-		if r := c.wantError(408); !r.Close {
-			t.Errorf("%q: the response does not announce that the connection closes", text)
+	inBubble(t, func(t *testing.T, s *site) {
+		for _, text := range []string{
+			post("/", "h", "Content-Length: 2"),
+			post("/", "", "Content-Length: 2"),
+			chunked("/", ""), chunked("/", "2\r\nh"), chunked("/", "2\r\nhi\r\n"), chunked("/", "2\r\nhi\r\n0\r\n"),
+		} {
+			c := s.dial(t).send(text)
+			if r := c.wantError(408); !r.Close {
+				t.Errorf("%q: the response does not announce that the connection closes", text)
+			}
+			c.wantEnd()
 		}
-		c.wantEnd()
-	}
-	s.dial(t).send(sized("/wait", "")).wantError(503)
+		s.dial(t).send(sized("/wait", "")).wantError(503)
+	}, func(_ *site, config *Config) { config.RequestTimeout = time.Second })
 }
 
 // TestLateRequest checks that the time limit of a request does not count the time before it.
 func TestLateRequest(t *testing.T) {
 	t.Parallel()
-	const limit = time.Second
-	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = limit })
-	c := s.dial(t)
-	<-time.After(limit + limit/10)
-	content := strings.Repeat("a", 20<<10)
-	c.send(sized("/", content)).wantEcho("POST / " + content)
+	inBubble(t, func(t *testing.T, s *site) {
+		c := s.dial(t)
+		time.Sleep(time.Second)
+		content := strings.Repeat("a", 20<<10)
+		c.send(sized("/", content)).wantEcho("POST / " + content)
+	}, func(_ *site, config *Config) { config.RequestTimeout = time.Second })
 }
 
 // TestHalfClose checks that a client that closes its half gets a response to its input, unless it

@@ -82,7 +82,7 @@ func TestSlowCertificate(t *testing.T) {
 			t.Parallel()
 			var waited atomic.Bool
 			s := startSecure(t, func(s *site, config *Config) {
-				s.headerTime = header
+				config.HeaderTimeout = header
 				config.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 					waited.Store(true)
 					if header == time.Hour {
@@ -105,9 +105,11 @@ func TestSlowCertificate(t *testing.T) {
 // it.
 func TestHandshakeIsBounded(t *testing.T) {
 	t.Parallel()
-	s := startSecure(t, func(s *site, _ *Config) { s.headerTime = 50 * time.Millisecond })
-	s.dial(t).wantEnd()
-	s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
+	authority := certtest.New(t)
+	inBubble(t, func(t *testing.T, s *site) {
+		s.dial(t).wantEnd()
+		s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
+	}, func(_ *site, config *Config) { config.TLS, config.HeaderTimeout = authority.Server(), time.Second })
 	c := startSecure(t).dial(t).send("\x16\x03\x01\x40\x00\x01\x00\xff\xfb" + strings.Repeat("a", maxHandshake))
 	if text, err := io.ReadAll(c.in); errors.Is(err, os.ErrDeadlineExceeded) { // it may as well be reset
 		t.Errorf("the connection stays; the server sends %q", text)
