@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"plantstore/internal/apidocs"
+	"plantstore/internal/conformance"
 	"plantstore/models"
 	"plantstore/routes"
 	"plantstore/storage"
@@ -97,119 +97,28 @@ func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, te
 	}
 }
 
-func TestCreate(t *testing.T) {
+// TestContract runs the cases of the contract about plants, paths, methods, the order of the checks, and taken
+// ids. The cases about HTTP itself, which package net/http refuses in its own way, are run by
+// internal/conformance.
+func TestContract(t *testing.T) {
 	t.Parallel()
-	store := newStore(t)
-	h := newHandler(t, store)
-	tests := []struct {
-		body string
-		id   int64
-		want string
-	}{
-		{`{"id":1,"name":"fern"}`, 1, `{"name":"fern"}`},
-		{`{"tag":"","x":[1],"name":"<&>","id":2}`, 2, `{"name":"<&>","tag":""}`},
-		{`{"id":-9223372036854775808,"name":"","tag":"\u0000"}`, math.MinInt64, `{"name":"","tag":"\u0000"}`},
-		{`{"id":9223372036854775807.0,"name":"\ud83c\udf31"}`, math.MaxInt64, `{"name":"🌱"}`},
-	}
-	for _, tt := range tests {
-		w := do(t, h, http.MethodPost, "/plants?ignored=%zz", tt.body)
-		if w.Code != http.StatusOK || w.Body.String() != tt.want+"\n" {
-			t.Errorf("%s: got %d %q, want %s and a newline", tt.body, w.Code, w.Body, tt.want)
-		}
-		stored, err := store.Get(t.Context(), tt.id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if kept, err := json.Marshal(stored); err != nil || string(kept) != tt.want {
-			t.Errorf("%s: stored as %s, %v", tt.body, kept, err)
+	s := httptest.NewServer(newHandler(t, newStore(t), func(o *routes.Options) { o.Limits.BodyBytes = 1 << 20 }))
+	defer s.Close()
+	for _, rule := range []string{"C1.1", "C1.2", "C1.5", "C1.7", "C2.8", "C2.13", "C2.14", "C3.17", "C3.18", "C5.27"} {
+		report, err := conformance.Run(t.Context(), conformance.Options{URL: s.URL, Token: "good", Rule: rule, FreshStore: true})
+		if err != nil || report.Deviations() > 0 {
+			var text strings.Builder
+			t.Errorf("%v, %v:\n%s", err, report.WriteVerbose(&text), &text)
 		}
 	}
 }
 
-func TestCreateTwice(t *testing.T) {
+// TestNextStep checks that the message about a wrong path or method names the right one.
+func TestNextStep(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(t))
-	const fern = `{"id":7,"name":"fern","tag":"a"}`
-	if w := do(t, h, http.MethodPost, "/plants", fern); w.Code != http.StatusOK {
-		t.Fatal(w.Body)
-	}
-	checkError(t, do(t, h, http.MethodPost, "/plants", fern), models.CodeConflict, "identical")
-	for _, other := range []string{`{"id":7,"name":"moss","tag":"a"}`, `{"id":7,"name":"fern"}`, `{"id":7,"name":"fern","tag":""}`} {
-		checkError(t, do(t, h, http.MethodPost, "/plants", other), models.CodeConflict, "different")
-	}
-}
-
-func TestCreateRefuses(t *testing.T) {
-	t.Parallel()
-	store := newStore(t)
-	h := newHandler(t, store)
-	tests := map[string]struct {
-		body string
-		code models.Code
-		text string
-	}{
-		"no JSON":   {`{`, 400, "cut short"},
-		"invalid":   {`{"name":1}`, 422, "id: is required; name: must be a string, not a number"},
-		"too large": {`{"id":1,"name":"` + strings.Repeat("x", 1000) + `"}`, 413, "1000 bytes"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			checkError(t, do(t, h, http.MethodPost, "/plants", tt.body), tt.code, tt.text)
-		})
-	}
-}
-
-// TestOrderOfChecks corrects one fault after the other, in the order of C2.8.
-func TestOrderOfChecks(t *testing.T) {
-	t.Parallel()
-	h := newHandler(t, newStore(t))
-	large := strings.Repeat("x", 1001)
-	steps := []struct {
-		method, target, authorization, contentType, body string
-		code                                             models.Code
-	}{
-		{"PUT", "/plant", "", "", large, 404},
-		{"PUT", "/plants", "", "", large, 405},
-		{"POST", "/plants", "", "", large, 401},
-		{"POST", "/plants", "Bearer good", "", large, 415},
-		{"POST", "/plants", "Bearer good", "application/json", large, 413},
-		{"POST", "/plants", "Bearer good", "application/json", large[:1000], 400},
-		{"POST", "/plants", "Bearer good", "application/json", "{}", 422},
-		{"POST", "/plants", "Bearer good", "application/json", `{"id":1,"name":"x"}`, 200},
-		{"POST", "/plants", "Bearer good", "application/json", `{"id":1,"name":"x"}`, 409},
-	}
-	for _, step := range steps {
-		r := httptest.NewRequestWithContext(t.Context(), step.method, step.target, strings.NewReader(step.body))
-		r.Header.Set("Authorization", step.authorization)
-		r.Header.Set("Content-Type", step.contentType)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if step.code != http.StatusOK {
-			checkError(t, w, step.code, "")
-		} else if w.Code != http.StatusOK {
-			t.Errorf("got %d %s", w.Code, w.Body)
-		}
-	}
-}
-
-func TestRouting(t *testing.T) {
-	t.Parallel()
-	h := newHandler(t, newStore(t))
-	good := `{"id":1,"name":"x"}`
-	if w := do(t, h, http.MethodPost, "/%70lants", good); w.Code != http.StatusOK {
-		t.Errorf("/%%70lants: %d %s", w.Code, w.Body)
-	}
-	for _, target := range []string{"/", "/plants/", "//plants", "/Plants", "/plants/1", "/plants%2F", "/./plants", "/plants;a=b", "/plants%00", "/docs/"} {
-		checkError(t, do(t, h, http.MethodPost, target, good), models.CodeNotFound, "POST /plants")
-	}
-	for _, method := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "BREW"} {
-		w := do(t, h, method, "/plants", "")
-		checkError(t, w, models.CodeMethodNotAllowed, "send POST")
-		if got := w.Header().Get("Allow"); got != "POST" {
-			t.Errorf("%s: Allow %q", method, got)
-		}
-	}
+	checkError(t, do(t, h, http.MethodPost, "/plant", ""), models.CodeNotFound, "POST /plants")
+	checkError(t, do(t, h, http.MethodPut, "/plants", ""), models.CodeMethodNotAllowed, "send POST")
 }
 
 func TestDescription(t *testing.T) {
@@ -268,8 +177,17 @@ func TestStoreRefuses(t *testing.T) {
 			t.Parallel()
 			// Like the engines' errors, with a detail that must not reach a client.
 			inner := errors.Join(errors.New("write /data/plants.db: input/output error"), tt.err)
-			w := do(t, newHandler(t, brokenStore{inner}), http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
+			var log strings.Builder
+			h := newHandler(t, brokenStore{inner}, func(o *routes.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+			w := do(t, h, http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
 			checkError(t, w, tt.code, tt.text)
+			outcome := "failed"
+			if tt.err == storage.ErrUnknown {
+				outcome = "unknown"
+			}
+			if line := log.String(); !strings.Contains(line, "outcome="+outcome+" ") || !strings.Contains(line, "plant_id=1 ") {
+				t.Errorf("the log lacks the outcome %s, or the id: %s", outcome, line)
+			}
 			if strings.Contains(w.Body.String(), "/data") || strings.Contains(w.Body.String(), "output") {
 				t.Errorf("the response discloses details: %s", w.Body)
 			}
