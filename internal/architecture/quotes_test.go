@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -25,18 +24,6 @@ func TestMessagesOfTroubleshooting(t *testing.T) {
 		for part := range strings.SplitSeq(message[1], "…") {
 			if part = strings.Trim(part, " :"); !strings.Contains(literals, part) {
 				t.Errorf("no message of the code has %q", part)
-			}
-		}
-	}
-}
-
-// TestFilesInDocuments checks that the files of Go that documents name exist.
-func TestFilesInDocuments(t *testing.T) {
-	t.Parallel()
-	for _, path := range filesOf(t, ".md") {
-		for _, name := range regexp.MustCompile("`([\\w./-]+/[\\w.-]+\\.go)`").FindAllStringSubmatch(prose(t, path), -1) {
-			if _, err := os.Stat(filepath.Join(root, name[1])); err != nil {
-				t.Errorf("%s names a file that does not exist: %v", path, err)
 			}
 		}
 	}
