@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,7 @@ import (
 )
 
 // patience bounds every wait; it is far above the usual duration.
-const patience = 5 * time.Minute
+const patience = 30 * time.Second
 
 // secret is a valid secret.
 const secret = "a secret of the tests, long enough for HS256"
@@ -76,20 +77,28 @@ func output(t testing.TB, environ []string, args ...string) string {
 // stderr. An asterisk at the end of a line stands for anything.
 func checkFailure(t *testing.T, r result, code int, lines ...string) {
 	t.Helper()
+	if problem := r.failure(code, lines...); problem != "" {
+		t.Error(problem)
+	}
+}
+
+// failure returns what is wrong if a run did not fail as in [checkFailure].
+func (r result) failure(code int, lines ...string) string {
 	if r.code != code || r.stdout != "" {
-		t.Errorf("exit code %d, want %d; stdout %q, want none", r.code, code, r.stdout)
+		return fmt.Sprintf("exit code %d, want %d; stdout %q, want none; stderr:\n%s", r.code, code, r.stdout, r.stderr)
 	}
 	got := strings.Split(strings.TrimSuffix(r.stderr, "\n"), "\n")
+	want := make([]string, len(lines))
 	for i, line := range lines {
-		start, open := strings.CutSuffix(line, "*")
-		if open && i < len(got) && strings.HasPrefix(got[i], "plantstore: "+start) {
-			got[i] = "plantstore: " + line
+		want[i] = "plantstore: " + line
+		if start, open := strings.CutSuffix(want[i], "*"); open && i < len(got) && strings.HasPrefix(got[i], start) {
+			got[i] = want[i]
 		}
-		lines[i] = "plantstore: " + line
 	}
-	if diff := cmp.Diff(lines, got); diff != "" {
-		t.Errorf("stderr (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, got); diff != "" {
+		return "stderr (-want +got):\n" + diff
 	}
+	return ""
 }
 
 // writeFile writes a file in the working directory.

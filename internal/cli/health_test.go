@@ -5,25 +5,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// TestHealth checks that health finds the server by its database, also without an admin listener, and
-// an ephemeral one by the configured database.
-func TestHealth(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, flag := range []string{"--ephemeral=false", "--ephemeral"} {
-		server := startServer(t, "plantstore", nil, "--admin-addr", "off", flag)
-		server.ready(t)
-		if printed := output(t, nil, "health"); printed != "" {
-			t.Errorf("it prints %q, want no output", printed)
-		}
-		server.stop()
-	}
-	checkFailure(t, run(t, nil, "health"), 1, "no server runs on data/plants.db: start one, or name its database with --storage-url")
-}
 
 // overNetwork is the environment of a command for a store that has no file.
 func overNetwork(adminAddr string) []string {
@@ -82,35 +66,4 @@ func TestHealthOfWrongAddresses(t *testing.T) {
 	for _, addr := range []string{"off", "127.0.0.1:0", ":00"} {
 		checkFailure(t, run(t, overNetwork(addr), "health"), 2, "ADMIN_ADDR is "+addr+": set it to the address of the admin listener")
 	}
-}
-
-// TestCommandsOfEphemeralServer checks that commands reach a server with --ephemeral at the configured
-// database, and only it can be reset.
-func TestCommandsOfEphemeralServer(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeFile(t, "seed.jsonl", `{"id":1,"name":"Fern"}`+"\n")
-	database := filepath.Join("greenhouse", "plants.db")
-	server := startServer(t, "plantstore", []string{"STORAGE_URL=" + database}, "--admin-addr", "off", "--ephemeral", "--seed", "seed.jsonl")
-	server.ready(t)
-	at := func(want string, args ...string) {
-		t.Helper()
-		if got := output(t, nil, append(args, "--storage-url", database)...); got != want {
-			t.Errorf("%q prints %q, want %q", args, got, want)
-		}
-	}
-	writeFile(t, "more.jsonl", `{"id":2,"name":"Ficus"}`+"\n")
-	r := run(t, nil, "plants", "import", "more.jsonl", "--storage-url", database)
-	if warned := strings.Contains(r.stderr, "runs with --ephemeral: its plants are deleted when it exits"); r.code != 0 || !warned || !strings.HasPrefix(r.stdout, "1 plant imported") {
-		t.Errorf("import prints %q and %q", r.stdout, r.stderr)
-	}
-	checkFailure(t, run(t, nil, "backup", "copy.db", "--storage-url", database), 1,
-		"the server on "+database+" runs with --ephemeral, and has other plants: stop it first")
-	checkFailure(t, run(t, []string{"STORAGE_URL=" + database}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"), 1,
-		"a server with --ephemeral has the control socket of "+database+": stop it first, or set STORAGE_URL for it")
-	at("2\n", "plants", "count")
-	at("reset to the seed: 1 plant\n", "plants", "reset")
-	at(`{"id":1,"name":"Fern"}`+"\n", "plants", "list")
-	server.stop()
-	startServer(t, "plantstore", nil, "--admin-addr", "off").ready(t)
-	checkFailure(t, run(t, nil, "plants", "reset"), 1, "only a server that was started with --ephemeral can be reset")
 }

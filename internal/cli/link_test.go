@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -49,38 +48,5 @@ func TestLink(t *testing.T) {
 				t.Errorf("the token is valid until %v, want %v", got["exp"], earliest)
 			}
 		})
-	}
-}
-
-// TestNoLink checks that no link is created if the address of the page is unknown, and that the
-// error names the next step.
-func TestNoLink(t *testing.T) {
-	t.Chdir(t.TempDir())
-	tests := map[string]struct {
-		environ []string
-		args    []string
-		want    []string
-	}{
-		"docs are off": {[]string{"DOCS=off"}, []string{"--link"}, []string{"--link: DOCS is off: a server with the same configuration has no docs page"}},
-		"socket": {
-			[]string{"ADDR=unix:http.sock"},
-			[]string{"--link"},
-			[]string{"--link: ADDR is unix:http.sock, from which no link follows: give the URL of the service with --base-url"},
-		},
-		"free port": {
-			[]string{"ADDR=127.0.0.1:0"},
-			[]string{"--link"},
-			[]string{"--link: ADDR is 127.0.0.1:0, from which no link follows: give the URL of the service with --base-url"},
-		},
-		"without a link": {nil, []string{"--base-url", "http://h"}, []string{"--base-url requires --link", "see: plantstore token --help"}},
-		"no URL":         {nil, []string{"--link", "--base-url", "h"}, []string{"BASE_URL (--base-url): *"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			checkFailure(t, run(t, test.environ, append([]string{"token"}, test.args...)...), 2, test.want...)
-		})
-	}
-	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
-		t.Errorf("the directory holds %v, %v, want nothing", entries, err)
 	}
 }
