@@ -30,6 +30,7 @@ func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 //	sigkill                 end it as kill -9 does
 //	token ARGUMENT...       set $TOKEN to the output of plantstore token
 //	[!] create PLANT        send it a plant, which must be created, or refused; the response is stdout
+//	request METHOD URL      send a request without a body; the body of the response is stdout
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -42,6 +43,7 @@ func TestScripts(t *testing.T) {
 			"sigkill": sigkill,
 			"token":   token,
 			"create":  create,
+			"request": request,
 		},
 		RequireUniqueNames: true,
 	})
@@ -134,4 +136,11 @@ func create(ts *testscript.TestScript, neg bool, args []string) {
 	if r.Status != want {
 		ts.Fatalf("the response is %d, want %d", r.Status, want)
 	}
+}
+
+func request(ts *testscript.TestScript, neg bool, args []string) {
+	s := storyOf(ts, neg, false)
+	r, err := plantstore.Do(s.t.Context(), http.DefaultClient, args[0], args[1], "")
+	ts.Check(err)
+	fmt.Fprint(ts.Stdout(), r.Body)
 }
