@@ -6,42 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 )
-
-// TestServerChecksTokens checks that the options for tokens take effect in the server.
-func TestServerChecksTokens(t *testing.T) {
-	t.Chdir(t.TempDir())
-	good := []string{"JWT_ISSUER=me", "JWT_AUDIENCE=plants", "JWT_SCOPE=plants:create"}
-	base := startServer(t, "plantstore", good, "--jwt-require-exp").ready(t).BaseURL
-	lenient := startServer(t, "plantstore", nil, "--storage-url", "data/lenient.db").ready(t).BaseURL
-	expired := []string{"--ttl=-6s"} // beyond the leeway of 5 s (C4.22)
-	without := func(i int) []string { return slices.Delete(slices.Clone(good), i, i+1) }
-	tests := map[string]struct {
-		base, token, want string
-	}{
-		"as configured":    {base, token(t, good), ""},
-		"without issuer":   {base, token(t, without(0)), `"error":401`},
-		"without audience": {base, token(t, without(1)), `"error":401`},
-		"without scope":    {base, token(t, without(2)), `"error":403`},
-		"without exp":      {base, token(t, good, "--ttl", "0"), `"error":401`},
-		"expired":          {base, token(t, good, expired...), `"error":401`},
-
-		"lenient, no claims": {lenient, token(t, nil, "--ttl", "0"), ""},
-		"lenient, expired":   {lenient, token(t, nil, expired...), `"error":401`},
-	}
-	id := 0
-	for name, test := range tests {
-		id++
-		_, body := post(t, test.base, test.token, fmt.Sprintf(`{"id":%d,"name":"x"}`, id))
-		if refused := strings.Contains(body, "error"); !strings.Contains(body, test.want) || refused != (test.want != "") {
-			t.Errorf("%s: the response is %s, want %s", name, body, test.want)
-		}
-	}
-}
 
 // TestServerKeepsLimits checks that each limit of the configuration is the server's. The waits
 // end by the limit under test, since all others are far longer.
