@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -119,82 +118,5 @@ func TestServeHidesQueryOfIssuer(t *testing.T) {
 	}
 	if output := s.first + s.log(); strings.Contains(output, "hunter2") {
 		t.Errorf("it prints\n%s", output)
-	}
-}
-
-// TestServeWithSecretAndPublicKeys checks that a configured secret is accepted in addition to
-// public keys.
-func TestServeWithSecretAndPublicKeys(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeKeyPair(t, "a")
-	environ := []string{"JWT_PUBLIC_KEYS=a.pub", "JWT_SECRET=" + secret}
-	ready := startServer(t, "plantstore", environ).ready(t)
-	if want := `JWT_SECRET="${JWT_SECRET:?}" plantstore token --jwt-public-keys a.pub`; ready.TokenCommand != want {
-		t.Errorf("the command for a token is %s, want %s", ready.TokenCommand, want)
-	}
-	checkCreates(t, ready.BaseURL, map[string]bool{token(t, environ): true, token(t, environ, "--key", "a.pem"): true})
-}
-
-// TestWrongKeys checks that each error of keys is reported in one line, and that the server does
-// not start.
-func TestWrongKeys(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeKeyPair(t, "a")
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, "rsa.pem", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})))
-	issuer := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(issuer.Close)
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Sign in</html>") }))
-	t.Cleanup(page.Close)
-	tests := map[string]struct {
-		args []string
-		code int
-		want string
-	}{
-		"no file": {[]string{"serve", "--jwt-public-keys", "a.pub,none"}, 2, "JWT_PUBLIC_KEYS: no such file or directory (its name is not shown, as it may be a secret); " +
-			"name files with the public keys that verify tokens, PEM or JWK Sets"},
-		"private": {[]string{"serve", "--jwt-public-keys", "a.pem"}, 2, "JWT_PUBLIC_KEYS: a.pem: it holds a private key*"},
-		"no set":  {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status of the response is 404 instead of 200"},
-		"a page":  {[]string{"serve", "--jwt-jwks-url", page.URL}, 1, "JWT_JWKS_URL: the keys of " + page.URL + ": it is not a JWK Set: *"},
-		"no key": {[]string{"token", "--key", "none"}, 1, "--key: no such file or directory (its name is not shown, as it may be a secret); " +
-			"name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"},
-		"public": {[]string{"token", "--key", "a.pub"}, 1, `--key: a.pub: it holds a PEM block "PUBLIC KEY"*`},
-		"other algorithm": {
-			[]string{"token", "--key", "rsa.pem", "--alg", "ES256"},
-			2,
-			`--alg: rsa.pem: the key cannot be used: keys of its type do not support the algorithm "ES256", only RS256, RS384, RS512, PS256, PS384, PS512`,
-		},
-		"no --key": {[]string{"token", "--alg", "RS256"}, 2, "--alg and --kid require --key*"},
-		"both": {
-			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "x", "--key", "a.pem"},
-			2,
-			"--secret-file and --key are both set; *",
-		},
-		"conformance": {[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pub"}, 1, "--key: a.pub: *"},
-		"conformance, other algorithm": {
-			[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pem", "--alg", "x"},
-			2,
-			`--alg: a.pem: the key cannot be used: keys of its type do not support the algorithm "x", only ES256`,
-		},
-		"conformance, no file": {
-			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "none"},
-			1,
-			"--secret-file: no such file or directory (its name is not shown, as it may be a secret); name the file with the secret of the server, jwt-secret next to its database if it was generated",
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if test.args[0] == "serve" {
-				test.args = append(test.args, "--addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
-			}
-			lines := []string{test.want}
-			if test.code == 2 && test.args[0] != "serve" {
-				lines = append(lines, "see: *")
-			}
-			checkFailure(t, run(t, nil, test.args...), test.code, lines...)
-		})
 	}
 }

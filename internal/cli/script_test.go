@@ -29,6 +29,7 @@ import (
 //	token ARGUMENT...                 set $TOKEN to the output of plantstore token
 //	[!] create PLANT                  send a plant, which must be created, or refused; the response is stdout
 //	replace OLD NEW FILE              replace bytes in a file
+//	keypair NAME                      write a new private key to NAME.pem and its public key to NAME.pub
 //
 // A last ARGUMENT such as <FILE is stdin. Only variables that are options of the program, and TOKEN, are in its environment.
 func TestScripts(t *testing.T) {
@@ -46,7 +47,7 @@ func TestScripts(t *testing.T) {
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"prints": prints, "exits": exits, "fails": fails, "serve": serve, "sigterm": sigterm, "served": served,
-					"token": setToken, "create": create, "replace": replace,
+					"token": setToken, "create": create, "replace": replace, "keypair": keypair,
 				},
 				RequireUniqueNames: true,
 			})
@@ -193,4 +194,9 @@ func replace(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s has no %s", file, args[0])
 	}
 	ts.Check(os.WriteFile(file, changed, 0o600))
+}
+
+func keypair(ts *testscript.TestScript, _ bool, args []string) {
+	s, _ := enter(ts)
+	writeKeyPair(s.t, args[0])
 }
