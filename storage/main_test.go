@@ -3,7 +3,7 @@ package storage_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"plantstore/internal/watchdog"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }

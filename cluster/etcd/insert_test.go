@@ -11,17 +11,17 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"plantstore/cluster/internal/retry"
+	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // TestClassify checks that "Not stored" is reported only if it is certain (C5.28).
 func TestClassify(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"go.uber.org/goleak"
 
 	"plantstore/cluster/internal/retry"
+	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // An unsent error is an error of pgx for a request that was not sent.
 type unsent struct{}

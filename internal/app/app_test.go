@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/internal/watchdog"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -25,7 +24,7 @@ import (
 // secret is a valid one.
 const secret = "a secret of the tests, long enough for HS256"
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // load returns the configuration of a server on free ports, with a database in dir.
 func load(t *testing.T, dir string, flags map[string]string) *config.Config {

@@ -27,10 +27,12 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 		"testing",
 		"net/http/httptest",
 		"go.uber.org/goleak",
+		"github.com/rogpeppe/go-internal",
 		"pgregory.net/rapid",
 		"github.com/google/go-cmp",
 		"github.com/stretchr/testify",
 		"plantstore/storage/storagetest",
+		"plantstore/internal/watchdog",
 	}
 	for _, module := range programs {
 		linked := strings.Fields(runGo(t, module, "list", "-deps", "-tags", releaseTags(t), "."))

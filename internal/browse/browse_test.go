@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"plantstore/internal/browse"
+	"plantstore/internal/watchdog"
 	"plantstore/storage"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // serve serves a site without a store. stop ends it.
 func serve(t *testing.T) (site *browse.Site, stop func()) {

@@ -13,13 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"plantstore/internal/certificate"
 	"plantstore/internal/certtest"
+	"plantstore/internal/watchdog"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // A log collects log output.
 type log struct {

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"plantstore/internal/cli"
+	"plantstore/internal/watchdog"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -26,7 +26,7 @@ const secret = "a secret of the tests, long enough for HS256"
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // A result is the exit code and the output of a run of the program.
 type result struct {

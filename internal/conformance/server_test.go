@@ -25,12 +25,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
 	"plantstore/internal/certtest"
 	"plantstore/internal/server"
+	"plantstore/internal/watchdog"
 	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/routes"
@@ -38,7 +38,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 const testSecret = "0123456789abcdef0123456789abcdef"
 

@@ -8,15 +8,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"plantstore/internal/control"
+	"plantstore/internal/watchdog"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 	"plantstore/storage/storagetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // TestSuite runs the suite of the engines through a socket.
 //

@@ -11,15 +11,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"plantstore/internal/plantio"
+	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // limits returns the limits of all tests except the tests of the limit.
 func maxBytes() int64 { return 8 << 20 }

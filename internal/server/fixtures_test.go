@@ -21,12 +21,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"plantstore/internal/watchdog"
 	"plantstore/models"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 const (
 	// patience bounds the wait for an event that must happen; usually it takes much less.

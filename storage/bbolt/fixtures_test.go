@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
-	"go.uber.org/goleak"
 
+	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		child(path)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	watchdog.Main(m)
 }
 
 // child opens a store, prints the result, and keeps the store open until its input ends.

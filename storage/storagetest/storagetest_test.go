@@ -10,14 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/storagetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // TestMemory runs the suite on the simplest possible engine: the suite requires nothing that
 // only a real engine has, and the Store keeps its promises.
