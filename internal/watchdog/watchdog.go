@@ -2,6 +2,7 @@
 package watchdog
 
 import (
+	"flag"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -22,8 +23,12 @@ const (
 )
 
 // Main runs the tests like [goleak.VerifyTestMain]. When they have hardly allocated memory for 25 s, it
-// ends them with the stacks of all goroutines: each of them waits, or is in an endless loop.
+// ends them with the stacks of all goroutines: each of them waits, or is in an endless loop. A failure
+// that rapid has found is shrunk for 5 s.
 func Main(m *testing.M) {
+	if shrink := flag.Lookup("rapid.shrinktime"); shrink != nil {
+		_ = shrink.Value.Set("5s") // a valid value
+	}
 	watch(func() {
 		debug.SetTraceback("all")
 		panic(fmt.Sprintf("the tests hang: for %v they have only waited", patience*interval))
