@@ -11,16 +11,15 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"plantstore/internal/must"
 )
 
 // TestCodesIsComplete parses the constants from the source, so that a code can't be
 // added without a meaning.
 func TestCodesIsComplete(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "error.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "error.go", nil, 0))(t)
 	var declared []Code
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -28,10 +27,7 @@ func TestCodesIsComplete(t *testing.T) {
 			return true
 		}
 		if literal, ok := spec.Values[0].(*ast.BasicLit); ok {
-			code, err := strconv.Atoi(literal.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			code := must.Get(strconv.Atoi(literal.Value))(t)
 			declared = append(declared, Code(code))
 		}
 		return true
@@ -54,10 +50,7 @@ func TestCodesIsComplete(t *testing.T) {
 func TestErrorOnTheWire(t *testing.T) {
 	t.Parallel()
 	sent := Errorf(CodeConflict, "id: %d is <taken> & %q", 7, "x").WithCause(errors.New("/data/plants.db: secret"))
-	got, err := json.Marshal(sent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(json.Marshal(sent))(t)
 	want := `{"error":409,"message":"id: 7 is <taken> & \"x\""}`
 	if string(got) != want {
 		t.Errorf("got %s, want %s", got, want)

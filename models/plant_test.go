@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
+
+	"plantstore/internal/must"
 )
 
 func TestPlantOnTheWire(t *testing.T) {
@@ -24,10 +26,7 @@ func TestPlantOnTheWire(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := json.Marshal(tt.plant)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(json.Marshal(tt.plant))(t)
 			if string(got) != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}

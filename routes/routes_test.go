@@ -16,6 +16,7 @@ import (
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/conformance"
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/routes"
 	"plantstore/storage"
@@ -25,10 +26,7 @@ import (
 // newHandler returns the handler over a store; "good" is a valid token.
 func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options)) http.Handler {
 	t.Helper()
-	description, err := apidocs.New("http://127.0.0.1:8080")
-	if err != nil {
-		t.Fatal(err)
-	}
+	description := must.Get(apidocs.New("http://127.0.0.1:8080"))(t)
 	options := routes.Options{
 		Store: store,
 		Verify: func(token string) (string, error) {
@@ -52,10 +50,7 @@ func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options
 func newStore(t *testing.T) *storage.Store {
 	t.Helper()
 	engines := storage.Engines{"bbolt": bbolt.Open}
-	store, err := engines.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"), storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(engines.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)

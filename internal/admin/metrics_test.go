@@ -15,6 +15,7 @@ import (
 
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
+	"plantstore/internal/must"
 	"plantstore/internal/server"
 )
 
@@ -30,10 +31,7 @@ func TestGeneratedTable(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
 	path := filepath.Join("..", "..", "docs", "watch.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	before, rest, found := strings.Cut(string(text), begin)
 	table, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
@@ -41,9 +39,7 @@ func TestGeneratedTable(t *testing.T) {
 	}
 	if *update {
 		text := before + begin + markdownTable(t) + end + after
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 		return
 	}
 	if diff := cmp.Diff(markdownTable(t), table); diff != "" {

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"plantstore/internal/apidocs"
+	"plantstore/internal/must"
 )
 
 const defaultURL = "http://127.0.0.1:8080"
@@ -31,10 +32,7 @@ func describe(t *testing.T, baseURL string) *apidocs.Description {
 // comments, except the URL of the server.
 func TestOnlyTheServerURLChanges(t *testing.T) {
 	t.Parallel()
-	written, err := os.ReadFile("openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(os.ReadFile("openapi.yaml"))(t)
 	want := strings.Split(string(written), "\n")
 	got := strings.Split(string(describe(t, "https://plants.test/api").YAML.Bytes()), "\n")
 	for i, line := range want {
@@ -67,9 +65,7 @@ func TestJSONEqualsYAML(t *testing.T) {
 func leaves(t *testing.T, document []byte) []string {
 	t.Helper()
 	var root yaml.Node
-	if err := yaml.Unmarshal(document, &root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(document, &root))
 	var all []string
 	var walk func(path string, node *yaml.Node)
 	walk = func(path string, node *yaml.Node) {

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"plantstore/internal/apidocs"
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 
@@ -76,9 +77,7 @@ type example struct {
 func parse(t *testing.T, document *apidocs.Document) outline {
 	t.Helper()
 	var o outline
-	if err := yaml.Unmarshal(document.Bytes(), &o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(document.Bytes(), &o))
 	return o
 }
 
@@ -215,9 +214,5 @@ func decodeExactly(t *testing.T, e example, v any) {
 
 func encode(t *testing.T, e example) jsontext.Value {
 	t.Helper()
-	b, err := json.Marshal(e.Value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(json.Marshal(e.Value))(t)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 
@@ -41,10 +42,7 @@ func fieldsOf(t reflect.Type) (all, required []string) {
 // structs.
 func TestFieldsOfPlants(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("openapi.json"))(t)
 	var description struct {
 		Components struct {
 			Schemas struct {
@@ -55,9 +53,7 @@ func TestFieldsOfPlants(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(text, &description); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &description))
 	schemas := description.Components.Schemas
 	created := schema{slices.Clone(schemas.Plant.Required), maps.Clone(schemas.Plant.Properties)}
 	for _, part := range schemas.NewPlant.AllOf {
@@ -73,10 +69,7 @@ func TestFieldsOfPlants(t *testing.T) {
 			t.Errorf("the required properties of %s (-code +description):\n%s", goType.Name(), diff)
 		}
 	}
-	collection, err := os.ReadFile("../../docs/postman/plantstore.postman_collection.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	collection := must.Get(os.ReadFile("../../docs/postman/plantstore.postman_collection.json"))(t)
 	all, _ := fieldsOf(reflect.TypeFor[models.NewPlant]())
 	for _, name := range all {
 		if !strings.Contains(string(collection), `\"`+name+`\":`) {

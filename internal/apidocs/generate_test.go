@@ -14,6 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"plantstore/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite openapi.json and page.json")
@@ -29,14 +31,9 @@ func TestGeneratedFiles(t *testing.T) {
 				t.Fatalf("openapi.yaml: %v", err)
 			}
 			if *update {
-				if err := os.WriteFile(file, want, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(file, want, 0o600))
 			}
-			got, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(os.ReadFile(file))(t)
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("not current; go test ./internal/apidocs -update rewrites it (-want +got):\n%s", diff)
 			}
@@ -47,9 +44,7 @@ func TestGeneratedFiles(t *testing.T) {
 func read(t *testing.T, document string) *yaml.Node {
 	t.Helper()
 	var root yaml.Node
-	if err := yaml.Unmarshal([]byte(document), &root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(document), &root))
 	return &root
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"plantstore/internal/apidocs"
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 
@@ -120,10 +121,7 @@ func TestScript(t *testing.T) {
 	if plain.Header().Get("ETag") == coded.Header().Get("ETag") {
 		t.Error("both codings have the same ETag")
 	}
-	unzipped, err := gzip.NewReader(coded.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unzipped := must.Get(gzip.NewReader(coded.Body))(t)
 	for coding, in := range map[string]io.Reader{"": plain.Body, "gzip": unzipped} {
 		text, err := io.ReadAll(in)
 		sum := sha256.Sum256(text)
@@ -138,11 +136,7 @@ func TestScript(t *testing.T) {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 func TestAccepts(t *testing.T) {

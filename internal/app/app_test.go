@@ -16,6 +16,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -34,11 +35,7 @@ func load(t *testing.T, dir string, flags map[string]string) *config.Config {
 		"STORAGE_URL": "bbolt:" + filepath.Join(dir, "plants.db"),
 	}
 	maps.Copy(all, flags)
-	c, err := config.Load(config.Sources{Engines: storage.Engines{"bbolt": bbolt.Open}, Flags: all})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(config.Load(config.Sources{Engines: storage.Engines{"bbolt": bbolt.Open}, Flags: all}))(t)
 }
 
 // A syncBuffer is a buffer that the server writes to while a test reads it.
@@ -63,29 +60,14 @@ func (b *syncBuffer) String() string {
 // create sends a plant to the server at base and returns the response.
 func create(t *testing.T, base, body string) (status int, text string) {
 	t.Helper()
-	key, err := auth.ParseSecret(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := auth.Issue(key, auth.Grant{Subject: "test", TTL: time.Hour}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/plants", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(auth.ParseSecret(secret))(t)
+	token := must.Get(auth.Issue(key, auth.Grant{Subject: "test", TTL: time.Hour}, time.Now()))(t)
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/plants", strings.NewReader(body)))(t)
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(request))(t)
 	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(content)
 }
 
@@ -113,10 +95,7 @@ func TestApp(t *testing.T) {
 	const plant = `{"id":1,"name":"Fern"}`
 	for _, want := range []int{http.StatusOK, http.StatusBadRequest} {
 		var log syncBuffer
-		a, err := app.Open(t.Context(), c, app.Options{Stderr: &log, TokenCommand: "the token command"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(app.Open(t.Context(), c, app.Options{Stderr: &log, TokenCommand: "the token command"}))(t)
 		a.Notice(func(logger *slog.Logger) { logger.Info("a notice") })
 		if got, body := createOne(t, a, plant); got != want {
 			t.Errorf("the response is %d %s, want %d", got, body, want)
@@ -133,10 +112,7 @@ func TestApp(t *testing.T) {
 func TestCloseWithoutRun(t *testing.T) {
 	dir := t.TempDir()
 	c := load(t, dir, nil)
-	a, err := app.Open(t.Context(), c, app.Options{Stderr: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(app.Open(t.Context(), c, app.Options{Stderr: io.Discard}))(t)
 	record := storage.Record{ID: 1}
 	record.Plant.Name = "Fern"
 	for _, err := range a.Store().CreateAll(t.Context(), []storage.Record{record}) {
@@ -145,9 +121,7 @@ func TestCloseWithoutRun(t *testing.T) {
 		}
 	}
 	addr := strings.TrimPrefix(a.BaseURL(), "http://")
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Close())
 	store, _, err := app.OpenStore(t.Context(), c, storage.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -191,10 +165,7 @@ func TestOpenFails(t *testing.T) {
 			_ = a.Close()
 		}
 	}
-	a, err := app.Open(t.Context(), load(t, dir, nil), app.Options{Stderr: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(app.Open(t.Context(), load(t, dir, nil), app.Options{Stderr: io.Discard}))(t)
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"plantstore/internal/admin"
 	"plantstore/internal/config"
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -21,25 +22,16 @@ import (
 // n-1. It logs to log.
 func newEphemeral(t *testing.T, n int, log *bytes.Buffer) *App {
 	t.Helper()
-	c, err := config.Load(config.Sources{Engines: storage.Engines{"bbolt": bbolt.Open}, Flags: map[string]string{"STORAGE_URL": "bbolt:" + filepath.Join(t.TempDir(), "plants.db")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load(config.Sources{Engines: storage.Engines{"bbolt": bbolt.Open}, Flags: map[string]string{"STORAGE_URL": "bbolt:" + filepath.Join(t.TempDir(), "plants.db")}}))(t)
 	a := &App{config: c, options: Options{Ephemeral: c.Storage}, storage: c.Storage, observer: admin.NewObserver(), logger: slog.New(slog.NewTextHandler(log, nil))}
-	if err := a.openStore(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.openStore(t.Context()))
 	t.Cleanup(func() { _ = a.Close() })
 	records := make([]storage.Record, n)
 	for id := range records {
 		records[id].ID = int64(id)
 	}
-	if err := errors.Join(a.store.CreateAll(t.Context(), records)...); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.keepSeed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(a.store.CreateAll(t.Context(), records)...))
+	must.Do(t, a.keepSeed(t.Context()))
 	return a
 }
 
@@ -106,9 +98,7 @@ func TestFailedReset(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	a := newEphemeral(t, 1, &log)
-	if err := a.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.store.Close())
 	if _, err := a.reset(t.Context()); !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(log.String(), `msg="reset failed"`) {
 		t.Errorf("reset: %v, logged %q", err, log.String())
 	}

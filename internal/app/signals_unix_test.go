@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"plantstore/internal/config"
+	"plantstore/internal/must"
 )
 
 // TestSignalsDuringReload checks that all SIGHUP that arrive during a reload cause one further
@@ -27,9 +28,7 @@ func TestSignalsDuringReload(t *testing.T) {
 		t.Helper()
 		caught := make(chan os.Signal, 1)
 		signal.Notify(caught, syscall.SIGHUP)
-		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 		<-caught
 		signal.Stop(caught) // returns when the server has the signal, too
 	}

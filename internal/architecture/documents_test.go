@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"plantstore/internal/must"
 )
 
 // TestLinksOfDocuments checks that links within the documents lead to existing files and
@@ -56,10 +58,7 @@ func checkLink(t *testing.T, path, link string) {
 // prose returns a Markdown text without its blocks of code.
 func prose(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	return regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(string(text), "")
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/must"
 )
 
 // root is the directory of the project, relative to this package.
@@ -32,6 +34,7 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 		"github.com/google/go-cmp",
 		"github.com/stretchr/testify",
 		"plantstore/storage/storagetest",
+		"plantstore/internal/must",
 		"plantstore/internal/watchdog",
 	}
 	for _, module := range programs {
@@ -61,19 +64,14 @@ func TestDependenciesAreDocumented(t *testing.T) {
 				Indirect bool
 			}
 		}
-		if err := json.Unmarshal([]byte(runGo(t, program, "mod", "edit", "-json")), &module); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(runGo(t, program, "mod", "edit", "-json")), &module))
 		for _, dependency := range module.Require {
 			if !dependency.Indirect && dependency.Path != "plantstore" && !slices.Contains(want, dependency.Path) {
 				want = append(want, dependency.Path)
 			}
 		}
 	}
-	document, err := os.ReadFile(filepath.Join(root, "docs", "dependencies.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(filepath.Join(root, "docs", "dependencies.md")))(t)
 	var got []string
 	// Other tables in it have rows without a dot.
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^` ]+\\.[^` ]+)` \\|").FindAllSubmatch(document, -1) {
@@ -89,10 +87,7 @@ func TestDependenciesAreDocumented(t *testing.T) {
 // releaseTags returns the build tags of a release.
 func releaseTags(t *testing.T) string {
 	t.Helper()
-	tags, err := os.ReadFile(filepath.Join(root, ".ci", "tags"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tags := must.Get(os.ReadFile(filepath.Join(root, ".ci", "tags")))(t)
 	return strings.TrimSpace(string(tags))
 }
 

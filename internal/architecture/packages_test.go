@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 
@@ -37,9 +38,7 @@ func checkPart(t *testing.T, document, marker, want string) {
 		t.Fatalf("%s has no lines %s and %s", document, begin, end)
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join(root, document), []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, document), []byte(before+begin+want+end+after), 0o644))
 	} else if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s is out of date; run make generate (-want +got):\n%s", document, diff)
 	}
@@ -48,9 +47,5 @@ func checkPart(t *testing.T, document, marker, want string) {
 // readFile returns the text of a file, by its path in the module.
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Join(root, path)))(t))
 }

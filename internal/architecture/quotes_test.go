@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"plantstore/internal/must"
 )
 
 // TestMessagesOfTroubleshooting checks that the code has each message in docs/troubleshooting.md, in
@@ -38,10 +40,7 @@ func stringsOf(t *testing.T) string {
 		if strings.HasSuffix(path, "_test.go") || strings.Contains(filepath.ToSlash(path), "/e2e/") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			text, complete := folded(n)
 			if complete {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"plantstore/internal/must"
 )
 
 // A shippedFile is a file or a directory in a list of .goreleaser.yaml.
@@ -22,10 +24,7 @@ func TestLinksOfShippedDocuments(t *testing.T) {
 		Archives []struct{ Files []shippedFile }
 		Nfpms    []struct{ Contents []shippedFile }
 	}
-	text, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(root, ".goreleaser.yaml")))(t)
 	if err := yaml.Unmarshal(text, &release); err != nil || len(release.Archives) != 2 || len(release.Nfpms) != 1 {
 		t.Fatalf("%v, %d archives, %d nfpms", err, len(release.Archives), len(release.Nfpms))
 	}

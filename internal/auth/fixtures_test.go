@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"plantstore/internal/must"
 )
 
 // A kind is one algorithm and a key for it.
@@ -31,16 +33,10 @@ func kinds(t *testing.T) []kind {
 	private := privateKeys(t)
 	all := []kind{{alg: "HS256", key: Secret(testSecret).Key(), signer: []byte(testSecret), public: publicPEM(t, private[0])}}
 	for _, key := range private {
-		algorithms, err := algorithmsOf(key.Public())
-		if err != nil {
-			t.Fatal(err)
-		}
+		algorithms := must.Get(algorithmsOf(key.Public()))(t)
 		for _, alg := range algorithms {
 			// Bound to all algorithms of its type.
-			public, err := newPublicKey("", "", key.Public())
-			if err != nil {
-				t.Fatal(err)
-			}
+			public := must.Get(newPublicKey("", "", key.Public()))(t)
 			all = append(all, kind{alg, public, key, publicPEM(t, key)})
 		}
 	}
@@ -53,10 +49,7 @@ func kinds(t *testing.T) []kind {
 // privateKeys returns a new key of each type and curve.
 func privateKeys(t *testing.T) []crypto.Signer {
 	t.Helper()
-	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rsaKey := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	_, edwards, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -70,19 +63,12 @@ func privateKeys(t *testing.T) []crypto.Signer {
 
 func ecKey(t *testing.T, curve elliptic.Curve) *ecdsa.PrivateKey {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(curve, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
+	return must.Get(ecdsa.GenerateKey(curve, rand.Reader))(t)
 }
 
 func publicPEM(t *testing.T, key crypto.Signer) []byte {
 	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.MarshalPKIXPublicKey(key.Public()))(t)
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 }
 

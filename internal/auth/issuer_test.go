@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 // A site is an issuer's server. It publishes a JWK Set and counts requests.
@@ -71,9 +73,7 @@ func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
 	verifier := NewVerifier(Options{})
 	issuer := NewIssuer(server.URL+"/jwks.json", verifier, slog.New(slog.DiscardHandler))
 	t.Cleanup(issuer.client.CloseIdleConnections)
-	if err := issuer.Fetch(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, issuer.Fetch(t.Context()))
 	return s, issuer, verifier
 }
 
@@ -223,9 +223,7 @@ func quietIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier, *bytes
 	t.Helper()
 	s, issuer, verifier, log := newQuietIssuer()
 	s.publishes(t, kinds...)
-	if err := issuer.Fetch(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, issuer.Fetch(t.Context()))
 	return s, issuer, verifier, log
 }
 
@@ -250,9 +248,7 @@ func TestIssuerLogsChanges(t *testing.T) {
 		site.responds(http.StatusOK, phase.set)
 		log.Reset()
 		for range 3 {
-			if err := issuer.Fetch(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, issuer.Fetch(t.Context()))
 		}
 		if logged := log.String(); (logged != "") != (phase.want != "") || strings.Count(logged, "\n") > 1 || !strings.Contains(logged, phase.want) {
 			t.Errorf("after %s the log is: %s", phase.set, logged)

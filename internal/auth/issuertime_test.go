@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 // TestIssuerFetchesPeriodically checks that the set is fetched every five minutes. A failure is
@@ -52,9 +54,7 @@ func TestIssuerDownAtStart(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		site, issuer, verifier, log := newQuietIssuer()
 		site.responds(http.StatusServiceUnavailable, "")
-		if err := issuer.Start(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, issuer.Start(ctx))
 		if logged := log.String(); logged != "" {
 			t.Errorf("logged before the server runs: %s", logged)
 		}

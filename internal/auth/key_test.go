@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 
@@ -95,10 +96,7 @@ func TestKidChoosesKey(t *testing.T) {
 func ecKind(t *testing.T, kid string) kind {
 	t.Helper()
 	private := ecKey(t, elliptic.P256())
-	key, err := newPublicKey(kid, "", private.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(newPublicKey(kid, "", private.Public()))(t)
 	return kind{"ES256", key, private, publicPEM(t, private)}
 }
 
@@ -142,9 +140,7 @@ func checkVerifies(t *testing.T, v *Verifier, tokens map[string]bool) {
 func TestVerifiedTokenIsCheap(t *testing.T) {
 	for _, kind := range kinds(t) {
 		verifier, token := kind.verifier(), kind.token(`{"exp":99999999999}`)
-		if _, err := verifier.Verify(token); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(verifier.Verify(token))(t)
 		allocations := testing.AllocsPerRun(100, func() {
 			if _, err := verifier.Verify(token); err != nil {
 				t.Error(err)
@@ -182,10 +178,7 @@ func TestUnfitKeys(t *testing.T) {
 
 func TestKeyIsRedacted(t *testing.T) {
 	t.Parallel()
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	signer := &PrivateKey{key: private}
 	for _, printed := range []string{fmt.Sprintf("%v %+v %#v %x", signer, signer, signer, signer), fmt.Sprint(Secret(testSecret).Key())} {
 		if strings.ReplaceAll(strings.ReplaceAll(printed, models.Redacted, ""), " ", "") != "" {

@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plantstore/internal/must"
 )
 
 // A jwk is a JSON Web Key, built without the libraries of the code under test.
@@ -35,10 +37,7 @@ func jwkOf(t *testing.T, public crypto.PublicKey, more jwk) jwk {
 	case *rsa.PublicKey:
 		key = jwk{"kty": "RSA", "n": base64URL(public.N.Bytes()), "e": base64URL(big.NewInt(int64(public.E)).Bytes())}
 	case *ecdsa.PublicKey:
-		point, err := public.Bytes() // 4, X, Y
-		if err != nil {
-			t.Fatal(err)
-		}
+		point := must.Get(public.Bytes())(t) // 4, X, Y
 		half := (len(point) - 1) / 2
 		key = jwk{
 			"kty": "EC", "crv": public.Curve.Params().Name,
@@ -58,11 +57,7 @@ func base64URL(b []byte) string { return base64.RawURLEncoding.EncodeToString(b)
 // setOf returns a JWK Set as text.
 func setOf(t *testing.T, keys ...any) string {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"keys": keys})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(json.Marshal(map[string]any{"keys": keys}))(t))
 }
 
 // block returns a PEM block.
@@ -79,10 +74,7 @@ func TestReadPublicKeys(t *testing.T) {
 	private := privateKeys(t)
 	rsaKey := private[0].(*rsa.PrivateKey)
 	ecPrivate := private[2].(*ecdsa.PrivateKey)
-	exchange, err := ecdh.X25519().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exchange := must.Get(ecdh.X25519().GenerateKey(rand.Reader))(t)
 	bare := func(public any, more jwk) string {
 		set := setOf(t, jwkOf(t, public, more))
 		return strings.TrimSuffix(strings.TrimPrefix(set, `{"keys":[`), `]}`)
@@ -93,10 +85,7 @@ func TestReadPublicKeys(t *testing.T) {
 		return block(t, "PUBLIC KEY", der, err)
 	}
 	pkcs1 := block(t, "RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&rsaKey.PublicKey), nil)
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(rsaKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkcs8 := must.Get(x509.MarshalPKCS8PrivateKey(rsaKey))(t)
 	sec1, err := x509.MarshalECPrivateKey(ecPrivate)
 	good := pkix(&rsaKey.PublicKey)
 	for name, test := range map[string]struct {
@@ -152,9 +141,7 @@ func TestReadPublicKeys(t *testing.T) {
 func checkReads(t *testing.T, contents string, want int, message string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(contents), 0o600))
 	keys, left, err := ReadPublicKeys(path)
 	if len(keys) != want || len(left) != 0 || (err == nil) != (want > 0) {
 		t.Errorf("%d keys, left out %v, %v", len(keys), left, err)

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 
@@ -64,9 +65,7 @@ func TestReadSecrets(t *testing.T) {
 		strings.Repeat(testSecret+"\n", 64+1):  nil,
 		strings.Repeat(testSecret, 1<<20/32+1): nil,
 	} {
-		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(contents), 0o600))
 		secrets, err := ReadSecrets(path)
 		var got []string
 		for _, secret := range secrets {
@@ -118,10 +117,7 @@ func TestEnsureSecretRacing(t *testing.T) {
 
 func checkMode(t *testing.T, path string) {
 	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(path))(t)
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode != 0o600 {
 		t.Errorf("mode %v", mode)
 	}
@@ -130,9 +126,7 @@ func checkMode(t *testing.T, path string) {
 func TestEnsureSecretKeepsWeak(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(path, []byte("weak"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("weak"), 0o600))
 	if _, _, err := EnsureSecrets(path); err == nil || !strings.Contains(err.Error(), "too weak") {
 		t.Errorf("got %v", err)
 	}
@@ -148,10 +142,7 @@ func TestSecretIsRedacted(t *testing.T) {
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", secret)
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", secret)
-	encoded, err := json.Marshal(map[string]any{"secret": secret, "options": Options{Keys: []Key{secret.Key()}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(json.Marshal(map[string]any{"secret": secret, "options": Options{Keys: []Key{secret.Key()}}}))(t)
 	for name, printed := range map[string]string{
 		"log":  log.String(),
 		"JSON": string(encoded),
@@ -178,10 +169,7 @@ func TestKeysAreNotSecrets(t *testing.T) {
 	body, _, _ = strings.Cut(body, "-----END")
 	block, _ := pem.Decode([]byte(public))
 	small, _ := pem.Decode(publicPEM(t, ed25519Key))
-	indented, err := json.MarshalIndent(jwkOf(t, rsaKey.Public(), nil), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	indented := must.Get(json.MarshalIndent(jwkOf(t, rsaKey.Public(), nil), "", "  "))(t)
 	for name, text := range map[string]string{
 		"PEM":                   public,
 		"PEM after a comment":   "# the key of the issuer\n" + public,

@@ -13,14 +13,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 func writeKey(t *testing.T, contents string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key.pem")
-	if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(contents), 0o600))
 	return path
 }
 
@@ -41,15 +41,9 @@ func TestPrivateKeySigns(t *testing.T) {
 		for form, encoded := range forms {
 			der, err := encoded()
 			path := writeKey(t, block(t, form, der, err))
-			key, err := ReadPrivateKey(path, kind.alg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			key := must.Get(ReadPrivateKey(path, kind.alg))(t)
 			key.SetKid("mine")
-			issued, err := Issue(key, Grant{Subject: "x", TTL: time.Hour}, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			issued := must.Get(Issue(key, Grant{Subject: "x", TTL: time.Hour}, time.Now()))(t)
 			public, err := key.PublicPEM()
 			if err != nil || string(public) != string(kind.public) {
 				t.Errorf("%s: the public half is %s, %v", kind.alg, public, err)
@@ -87,15 +81,9 @@ func TestAlgorithmOfPrivateKey(t *testing.T) {
 
 func TestReadPrivateKeyRefuses(t *testing.T) {
 	t.Parallel()
-	exchange, err := ecdh.X25519().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exchange := must.Get(ecdh.X25519().GenerateKey(rand.Reader))(t)
 	ec := ecKey(t, elliptic.P256())
-	good, err := x509.MarshalPKCS8PrivateKey(ec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(x509.MarshalPKCS8PrivateKey(ec))(t)
 	weak, weakErr := x509.MarshalPKCS8PrivateKey(ecKey(t, elliptic.P224()))
 	other, otherErr := x509.MarshalPKCS8PrivateKey(exchange)
 	for name, test := range map[string]struct{ contents, want string }{

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plantstore/internal/browse"
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 	"plantstore/storage"
 )
@@ -47,10 +48,7 @@ func TestConnectionLimit(t *testing.T) {
 	address, _, _ := strings.Cut(strings.TrimPrefix(site.Link(), "http://"), "/")
 	var conns []net.Conn
 	for range 101 {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", address))(t)
 		defer func() { _ = conn.Close() }()
 		conns = append(conns, conn)
 	}

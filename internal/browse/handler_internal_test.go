@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/storage"
 )
 
@@ -86,10 +87,7 @@ func TestGuard(t *testing.T) {
 // forbids.
 func TestNothingInline(t *testing.T) {
 	t.Parallel()
-	page, err := pageFiles.ReadFile("page/index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(pageFiles.ReadFile("page/index.html"))(t)
 	for _, inline := range []string{"style=", "<style", "onclick", "<script>", "http:", "https:"} {
 		if strings.Contains(string(page), inline) {
 			t.Errorf("the page contains %s", inline)

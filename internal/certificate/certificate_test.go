@@ -15,6 +15,7 @@ import (
 
 	"plantstore/internal/certificate"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 )
 
@@ -43,10 +44,7 @@ func (l *log) take() string {
 // shown returns the serial number of the certificate that a server would present.
 func shown(t *testing.T, files *certificate.Files) string {
 	t.Helper()
-	current, err := files.TLS().GetCertificate(&tls.ClientHelloInfo{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	current := must.Get(files.TLS().GetCertificate(&tls.ClientHelloInfo{}))(t)
 	return current.Leaf.SerialNumber.String()
 }
 
@@ -58,10 +56,7 @@ func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		renew := func() (cert, key string) { return authority.Issue(dir, time.Now().Add(time.Hour)) }
 		cert, key := renew()
-		files, err := certificate.Load(cert, key, slog.New(slog.NewTextHandler(l, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(certificate.Load(cert, key, slog.New(slog.NewTextHandler(l, nil))))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		go files.Watch(ctx)
 		pass := func() string {
@@ -83,9 +78,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("it expires %v, want %v", got, want)
 		}
 		renew()
-		if err := os.WriteFile(key, []byte("none"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(key, []byte("none"), 0o600))
 		if logged := pass(); shown(t, files) != second || !strings.Contains(logged, "level=ERROR") || !strings.Contains(logged, key) {
 			t.Errorf("with a broken key another certificate is used, or the log is %q", logged)
 		}
@@ -105,9 +98,7 @@ func TestLoadWrongFiles(t *testing.T) {
 	cert, key := certtest.New(t).Issue(dir, time.Now().Add(time.Hour))
 	other, _ := certtest.New(t).Issue(t.TempDir(), time.Now().Add(time.Hour))
 	empty := filepath.Join(dir, "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, nil, 0o600))
 	tests := map[string]struct{ cert, key, want string }{
 		"no certificate":       {cert + "x", key, "TLS_CERT_FILE: no such file"},
 		"no key":               {cert, key + "x", "TLS_KEY_FILE: no such file"},

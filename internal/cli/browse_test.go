@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"plantstore/internal/cli"
+	"plantstore/internal/must"
 )
 
 // A browsing is plantstore plants browse in this process.
@@ -31,10 +32,7 @@ func startBrowse(t *testing.T, args ...string) browsing {
 			Stdout: stdout, Stderr: io.Discard,
 		})
 	}()
-	link, err := bufio.NewReader(lines).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := must.Get(bufio.NewReader(lines).ReadString('\n'))(t)
 	return browsing{strings.TrimSpace(link), func() int { cancel(); return <-exited }}
 }
 
@@ -45,10 +43,7 @@ func (b browsing) get(t *testing.T, path string) string {
 	if !found {
 		t.Fatalf("the link is %s", b.link)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, http.NoBody))(t)
 	request.Header.Set("Authorization", "Bearer "+key)
 	_, body := roundTrip(t, request)
 	return body
@@ -81,10 +76,7 @@ func TestBrowse(t *testing.T) {
 	}
 	check("file: no server runs", aloe+","+ficus, "2")
 	address, _, _ := strings.Cut(strings.TrimPrefix(b.link, "http://"), "/")
-	silent, err := new(net.Dialer).DialContext(t.Context(), "tcp", address) // as browsers connect ahead
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", address))(t) // as browsers connect ahead
 	defer func() { _ = silent.Close() }()
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d", code)

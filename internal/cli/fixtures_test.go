@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/cli"
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -104,9 +105,7 @@ func (r result) failure(code int, lines ...string) string {
 // writeFile writes a file in the working directory.
 func writeFile(t *testing.T, name, contents string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(contents), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(contents), 0o600))
 }
 
 // checkGolden compares text with a file below testdata, or writes it.
@@ -114,15 +113,10 @@ func checkGolden(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		return
 	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(path))(t)
 	if diff := cmp.Diff(text, string(got)); diff != "" {
 		t.Errorf("%s is not current; go test ./internal/cli -update rewrites it (-want +got):\n%s", path, diff)
 	}

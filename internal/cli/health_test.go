@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"plantstore/internal/must"
 )
 
 // overNetwork is the environment of a command for a store that has no file.
@@ -56,10 +58,7 @@ func TestHealthOverNetwork(t *testing.T) {
 
 func TestHealthOfWrongAddresses(t *testing.T) {
 	t.Parallel()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	addr := free.Addr().String()
 	_ = free.Close()
 	checkFailure(t, run(t, overNetwork(addr), "health"), 1, "the server at http://"+addr+" does not respond: *")

@@ -11,6 +11,7 @@ import (
 
 	"plantstore/internal/cli"
 	options "plantstore/internal/config"
+	"plantstore/internal/must"
 )
 
 // columns is the maximum width of a help text.
@@ -146,13 +147,8 @@ func TestCompletionOfWords(t *testing.T) {
 // written.
 func TestOutputCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	closed, err := os.Create(filepath.Join(t.TempDir(), "closed"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(os.Create(filepath.Join(t.TempDir(), "closed")))(t)
+	must.Do(t, closed.Close())
 	for _, command := range []string{"", "--help", "help", "help serve", "plants", "plants list --help", "completion zsh", "version", "openapi", "config", "token"} {
 		var stderr strings.Builder
 		code := cli.Main(t.Context(), cli.Process{

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plantstore/internal/control"
+	"plantstore/internal/must"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -16,14 +17,8 @@ import (
 func TestHungServerIsQueriedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	store, err := bbolt.OpenFile(path, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := control.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bbolt.OpenFile(path, storage.Options{}))(t)
+	listener := must.Get(control.Listen(t.Context(), path))(t)
 	accepted := make(chan []net.Conn)
 	go func() { // no responses
 		var conns []net.Conn

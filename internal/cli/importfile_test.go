@@ -8,6 +8,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/must"
 )
 
 // A givenFile is a file as people have it, and how its import ends.
@@ -35,12 +37,8 @@ func compress(t *testing.T, text string) string {
 	t.Helper()
 	var compressed strings.Builder
 	w := gzip.NewWriter(&compressed)
-	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write([]byte(text)))(t)
+	must.Do(t, w.Close())
 	return compressed.String()
 }
 

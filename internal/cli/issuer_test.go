@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 // A provider is an identity provider on loopback: it publishes a key set, and signs tokens.
@@ -114,10 +116,7 @@ func TestTokensOfProviders(t *testing.T) {
 			reasons[test.reason]++
 		}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, ready.BaseURL+"/plants", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, ready.BaseURL+"/plants", http.NoBody))(t)
 	roundTrip(t, request)
 	reasons["missing"]++
 	metrics := get(t, ready.AdminURL+"/metrics")

@@ -16,23 +16,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"plantstore/internal/must"
 )
 
 // writeKeyPair writes a new private key to NAME.pem and its public key to NAME.pub.
 func writeKeyPair(t *testing.T, name string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	private := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
+	public := must.Get(x509.MarshalPKIXPublicKey(key.Public()))(t)
 	writeFile(t, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
 	writeFile(t, name+".pub", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))
 }
@@ -45,10 +38,7 @@ func ed25519Set(t *testing.T, name, kid string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.MarshalPKCS8PrivateKey(private))(t)
 	writeFile(t, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
 	return fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":%q,"x":%q}]}`, kid, base64.RawURLEncoding.EncodeToString(public))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -18,16 +19,9 @@ import (
 // stored creates data/plants.db in the working directory with these plants.
 func stored(t *testing.T, records ...storage.Record) {
 	t.Helper()
-	store, err := bbolt.OpenFile("data/plants.db", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(store.CreateAll(t.Context(), records)...); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bbolt.OpenFile("data/plants.db", storage.Options{}))(t)
+	must.Do(t, errors.Join(store.CreateAll(t.Context(), records)...))
+	must.Do(t, store.Close())
 }
 
 // record returns a record; a tag of "-" is none.
@@ -56,10 +50,7 @@ func onBoth(t *testing.T, test func(t *testing.T)) {
 func TestLockedByACommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t)
-	store, err := bbolt.OpenFile("data/plants.db", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bbolt.OpenFile("data/plants.db", storage.Options{}))(t)
 	defer func() { _ = store.Close() }()
 	const locked = "database data/plants.db is locked by another process: try again when that has ended, or name another file"
 	for _, command := range [][]string{{"plants", "count"}, {"check"}, {"serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"}} {
@@ -69,11 +60,7 @@ func TestLockedByACommand(t *testing.T) {
 
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(os.ReadFile(name))(t))
 }
 
 // TestRoundTrip checks that every odd string and every edge of int64 goes from one store to the

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 // TestServerKeepsLimits checks that each limit of the configuration is the server's. The waits
@@ -39,10 +41,7 @@ func TestServerKeepsLimits(t *testing.T) {
 func TestServerKeepsMaxConnections(t *testing.T) {
 	t.Chdir(t.TempDir())
 	base := startServer(t, "plantstore", nil, "--max-connections=1").ready(t).BaseURL
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://")))(t)
 	defer conn.Close()
 	if got := errorOf(t, base, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); got != 503 {
 		t.Errorf("the response is error %d, want 503", got)
@@ -53,25 +52,15 @@ func TestServerKeepsMaxConnections(t *testing.T) {
 // connection is closed, or 0.
 func errorOf(t *testing.T, base, sent string) int {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://")))(t)
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.SetDeadline(time.Now().Add(patience)))
 	fmt.Fprint(conn, sent)
 	responses := bufio.NewReader(conn)
-	response, err := http.ReadResponse(responses, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.ReadResponse(responses, nil))(t)
 	defer response.Body.Close()
 	var failure struct{ Error int }
-	if err := json.NewDecoder(response.Body).Decode(&failure); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(response.Body).Decode(&failure))
 	if failure.Error == 0 {
 		if _, err := responses.Peek(responses.Buffered() + 1); err == nil || strings.Contains(err.Error(), "timeout") {
 			t.Errorf("the connection is not closed: %v", err)
@@ -103,10 +92,7 @@ func TestShutdownTimeout(t *testing.T) {
 // sendHeader sends the header of a create, without its body.
 func sendHeader(t *testing.T, s server) {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.ready(t).BaseURL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.ready(t).BaseURL, "http://")))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"+
 		"Authorization: Bearer %s\r\n\r\n", token(t, nil))
@@ -115,10 +101,7 @@ func sendHeader(t *testing.T, s server) {
 // get returns the text at a URL.
 func get(t *testing.T, url string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody))(t)
 	_, text := roundTrip(t, r)
 	return text
 }
@@ -128,14 +111,8 @@ func TestServerShowsDocs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for setting, want := range map[string]int{"on": http.StatusOK, "off": http.StatusBadRequest} {
 		base := startServer(t, "plantstore", []string{"DOCS=" + setting}, "--storage-url", setting+".db").ready(t).BaseURL
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/docs", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/docs", http.NoBody))(t)
+		response := must.Get(http.DefaultClient.Do(r))(t)
 		_ = response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("DOCS=%s: status %d, want %d", setting, response.StatusCode, want)

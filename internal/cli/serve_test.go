@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"plantstore/internal/cli"
+	"plantstore/internal/must"
 )
 
 // A server is plantstore serve in this process.
@@ -40,10 +41,7 @@ func startServer(t *testing.T, name string, environ []string, args ...string) se
 		exited <- code
 	}()
 	reader := bufio.NewReader(lines)
-	first, err := reader.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(reader.ReadString('\n'))(t)
 	var mu sync.Mutex
 	var rest strings.Builder
 	sofar := func() string {
@@ -96,10 +94,7 @@ func (s server) ready(t testing.TB) readyRecord {
 // post sends a plant and returns the status and the body of the response.
 func post(t *testing.T, baseURL, token, plant string) (status int, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, baseURL+"/plants", strings.NewReader(plant))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, baseURL+"/plants", strings.NewReader(plant)))(t)
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
 	return roundTrip(t, request)
@@ -108,15 +103,9 @@ func post(t *testing.T, baseURL, token, plant string) (status int, body string) 
 // roundTrip returns the response to a request on a connection of its own.
 func roundTrip(t *testing.T, request *http.Request) (status int, body string) {
 	t.Helper()
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(request))(t)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text)
 }
 

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 // sendHangUp sends SIGHUP to the server in this process.
@@ -22,9 +24,7 @@ func sendHangUp(t *testing.T) {
 	caught := make(chan os.Signal, 1) // so that the signal does not end this process
 	signal.Notify(caught, syscall.SIGHUP)
 	defer signal.Stop(caught)
-	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 }
 
 // hangUp sends SIGHUP, as an operator does, and waits until the server is done with it,
@@ -104,9 +104,7 @@ func TestLostSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", nil)
 	base, issued := s.ready(t).BaseURL, token(t, nil)
-	if err := os.Remove("data/jwt-secret"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove("data/jwt-secret"))
 	sendHangUp(t)
 	for deadline := time.Now().Add(patience); !strings.Contains(s.sofar(), "reload failed"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/must"
 )
 
 // token returns the output of plantstore token, which must be exactly one line.
@@ -24,14 +26,9 @@ func token(t testing.TB, environ []string, args ...string) string {
 // claims returns the claims of a token, unverified.
 func claims(t *testing.T, token string) map[string]any {
 	t.Helper()
-	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	payload := must.Get(base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1]))(t)
 	var claims map[string]any
-	if err := json.Unmarshal(payload, &claims); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(payload, &claims))
 	return claims
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/config"
+	"plantstore/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite .env.example and docs/configuration.md")
@@ -21,15 +22,10 @@ func checkFile(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join("..", "..", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(want), 0o644))
 		return
 	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(path))(t)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s is not current; go test ./internal/config -update rewrites it (-want +got):\n%s", name, diff)
 	}

@@ -14,15 +14,14 @@ import (
 	"pgregory.net/rapid"
 
 	"plantstore/internal/config"
+	"plantstore/internal/must"
 )
 
 // readBack returns the result of ReadDotenv for lines.
 func readBack(t rapid.TB, dir string, lines []string) map[string]string {
 	t.Helper()
 	path := filepath.Join(dir, ".env")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	values, err := config.ReadDotenv(path)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(lines, "\n"))
@@ -82,15 +81,10 @@ func shellOptions() map[string]string {
 
 func TestLinesAreForShellsToo(t *testing.T) {
 	t.Parallel()
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sh := must.Get(exec.LookPath("sh"))(t)
 	lines := load(t, config.Sources{Flags: shellOptions()}).Lines()
 	path := filepath.Join(t.TempDir(), "env")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
 	for env, want := range shellOptions() {
 		out, err := exec.CommandContext(t.Context(), sh, "-c", `. "$0"; printf %s "$`+env+`"`, path).Output()
 		if err != nil || string(out) != want {
@@ -168,9 +162,7 @@ func TestReadDotenv(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), ".env")
-			if err := os.WriteFile(path, []byte(test.contents), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(test.contents), 0o600))
 			got, err := config.ReadDotenv(path)
 			if diff := cmp.Diff(test.want, got); diff != "" || (err != nil) != (test.want == nil) {
 				t.Errorf("error %v, values (-want +got):\n%s", err, diff)

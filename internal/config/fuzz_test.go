@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plantstore/internal/config"
+	"plantstore/internal/must"
 )
 
 // FuzzDotenv reads arbitrary .env files, and their values as options. Errors never quote
@@ -22,9 +23,7 @@ func FuzzDotenv(f *testing.F) {
 	path := filepath.Join(f.TempDir(), ".env")
 	read := func(t *testing.T, text []byte) (*config.Config, error) {
 		t.Helper()
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, text, 0o600))
 		values, err := config.ReadDotenv(path)
 		if err != nil {
 			if !errors.Is(err, config.ErrDotenv) {

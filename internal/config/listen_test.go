@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plantstore/internal/config"
+	"plantstore/internal/must"
 )
 
 // TestAdminPort checks that two listeners of one server cannot have the same port.
@@ -38,10 +39,7 @@ func TestAdminPort(t *testing.T) {
 // server can run by it.
 func checkServe(t *testing.T, environ map[string]string) error {
 	t.Helper()
-	c, err := config.Load(config.Sources{Environ: environ})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load(config.Sources{Environ: environ}))(t)
 	return c.CheckServe()
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"plantstore/internal/must"
 )
 
 // A reply is a response of a server under test, before it is sent.
@@ -87,9 +89,6 @@ func serveTiny(t *testing.T, fault func(*http.Request, *reply)) Options {
 // runOne runs one case and returns its result.
 func runOne(t *testing.T, o Options, c Case) Result {
 	t.Helper()
-	report, err := run(t.Context(), o, []Case{c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(run(t.Context(), o, []Case{c}))(t)
 	return report.Results[0]
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
+	"plantstore/internal/must"
 )
 
 // FuzzConnection sends arbitrary bytes in two pieces to the server, through a proxy that reads every
@@ -41,10 +42,7 @@ func FuzzConnection(f *testing.F) {
 		f.Add([]byte(text), len(text)/2)
 	}
 	f.Fuzz(func(t *testing.T, input []byte, cut int) {
-		server, err := new(net.Dialer).DialContext(t.Context(), "unix", socket)
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := must.Get(new(net.Dialer).DialContext(t.Context(), "unix", socket))(t)
 		defer server.Close()
 		_ = server.SetDeadline(time.Now().Add(patient)) // if it fails, so does Read
 		sent := make(chan struct{})

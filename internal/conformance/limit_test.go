@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
+	"plantstore/internal/must"
 	"plantstore/internal/ratelimit"
 )
 
@@ -25,10 +26,7 @@ func limitedServer(t *testing.T, s setup, limit ratelimit.Rate) Options {
 func TestConformanceUnknownRateLimit(t *testing.T) {
 	t.Parallel()
 	o := limitedServer(t, setup{}, ratelimit.Rate{Requests: 5, Per: time.Hour})
-	report, err := run(t.Context(), o, storeCases())
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(run(t.Context(), o, storeCases()))(t)
 	if n := report.tally(""); n[Failed] > 0 || n[NotRun] < len(report.Results)-5 {
 		t.Errorf("%v, want none failed and most not run", n)
 	}

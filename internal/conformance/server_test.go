@@ -29,6 +29,7 @@ import (
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 	"plantstore/internal/server"
 	"plantstore/internal/watchdog"
 	"plantstore/middleware"
@@ -82,18 +83,12 @@ func (r rounding) Create(ctx context.Context, id int64, plant models.Plant) erro
 // start starts the server, on an empty store, and returns the options to check it with.
 func (s setup) start(t testing.TB) Options {
 	t.Helper()
-	store, err := bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
 	network, address := "tcp", "127.0.0.1:0"
 	if s.socket != "" {
 		network, address = "unix", s.socket
 	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), network, address))(t)
 	host, serverTLS, clientTLS := listener.Addr().String(), (*tls.Config)(nil), (*tls.Config)(nil)
 	if s.socket != "" {
 		host = "localhost"
@@ -102,14 +97,8 @@ func (s setup) start(t testing.TB) Options {
 	if s.authority != nil {
 		url, serverTLS, clientTLS = "https://"+host, s.authority.Server(), s.authority.Client()
 	}
-	description, err := apidocs.New(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := auth.Issue(s.signer, auth.Grant{Subject: "test"}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	description := must.Get(apidocs.New(url))(t)
+	token := must.Get(auth.Issue(s.signer, auth.Grant{Subject: "test"}, time.Now()))(t)
 	var plants routes.Store = store
 	if s.rounds {
 		plants = rounding{store}
@@ -163,15 +152,10 @@ func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 	if o.TLS == nil {
 		apart = append(apart, "needs an https URL")
 	}
-	report, err := run(t.Context(), o, cases)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(run(t.Context(), o, cases))(t)
 	if report.Deviations() > 0 {
 		var text bytes.Buffer
-		if err := report.WriteText(&text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, report.WriteText(&text))
 		t.Errorf("the server deviates:\n%s", &text)
 	}
 	for _, r := range report.Results {
@@ -212,10 +196,7 @@ func TestConformanceWithPrivateKeys(t *testing.T) {
 			private, public := keyPair(t, alg, kid)
 			o := setup{signer: private, key: public, timeout: patient}.start(t)
 			o.Key = private
-			report, err := run(t.Context(), o, cases)
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := must.Get(run(t.Context(), o, cases))(t)
 			skipped := 0
 			for _, r := range report.Results {
 				if r.Outcome == Failed {
@@ -249,26 +230,13 @@ func keyPair(t *testing.T, alg, kid string) (*auth.PrivateKey, auth.Key) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.MarshalPKCS8PrivateKey(signer))(t)
 	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	private, err := auth.ReadPrivateKey(path, alg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600))
+	private := must.Get(auth.ReadPrivateKey(path, alg))(t)
 	private.SetKid(kid)
-	public, err := private.PublicPEM()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, public, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	public := must.Get(private.PublicPEM())(t)
+	must.Do(t, os.WriteFile(path, public, 0o600))
 	keys, _, err := auth.ReadPublicKeys(path)
 	if err != nil {
 		t.Fatal(err)
@@ -319,10 +287,7 @@ func TestEveryCaseCanFail(t *testing.T) {
 			cases[i].Exchanges[j] = exchange
 		}
 	}
-	report, err := run(t.Context(), o, cases)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(run(t.Context(), o, cases))(t)
 	for _, r := range report.Results {
 		if r.Outcome == Passed {
 			t.Errorf("%s %s passes though the contrary is wanted", r.Rule, r.Name)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/conformance.md")
@@ -125,9 +127,7 @@ func TestTemplatesAreSupported(t *testing.T) {
 func TestWriteList(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := WriteList(&b, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteList(&b, ""))
 	for _, want := range []string{
 		"\nC1.2  Success is 200", "\n  an empty tag is a tag\n    send   {\"id\":{{id}},\"name\":\"fern\",\"tag\":\"\"}\n    expect 200, name fern, tag (empty)\n",
 		" [slow]\n", "(same connection)", ", connection closed\n",
@@ -156,14 +156,9 @@ func TestGeneratedDocument(t *testing.T) {
 	const path = "../../docs/conformance.md"
 	want := Markdown()
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(path))(t)
 	if diff := gocmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("docs/conformance.md is out of date; run make generate:\n%.2000s", diff)
 	}

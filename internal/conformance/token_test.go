@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"plantstore/internal/must"
 )
 
 func testValues(token string) values {
@@ -16,10 +18,7 @@ func testValues(token string) values {
 func TestTokensAreSigned(t *testing.T) {
 	t.Parallel()
 	for algorithm, header := range map[string]string{"": "", "HS384": `{"alg":"HS384"}`, "HS512": `{"alg":"HS512"}`} {
-		text, err := Token{Header: header, MAC: algorithm}.text(testValues("given"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(Token{Header: header, MAC: algorithm}.text(testValues("given")))(t)
 		if _, err := jwt.Parse(text, func(*jwt.Token) (any, error) { return []byte(testSecret), nil }); err != nil {
 			t.Errorf("%q: %v", algorithm, err)
 		}
@@ -45,31 +44,18 @@ func TestTokensHaveRequiredClaims(t *testing.T) {
 // a lax decoder would not detect the difference in the spare bits.
 func TestBenders(t *testing.T) {
 	t.Parallel()
-	good, err := Token{}.text(testValues("given"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(Token{}.text(testValues("given")))(t)
 	signature := func(token string, e *base64.Encoding) string {
-		b, err := e.DecodeString(token[strings.LastIndexByte(token, '.')+1:])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
+		return string(must.Get(e.DecodeString(token[strings.LastIndexByte(token, '.')+1:]))(t))
 	}
-	spare, err := spareBits(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spare := must.Get(spareBits(good))(t)
 	if spare == good || signature(spare, base64.RawURLEncoding) != signature(good, base64.RawURLEncoding) {
 		t.Errorf("spare bits: %s from %s", spare, good)
 	}
 	if _, err := base64.RawURLEncoding.Strict().DecodeString(spare[strings.LastIndexByte(spare, '.')+1:]); err == nil {
 		t.Error("the spare bits are not set")
 	}
-	flipped, err := flipBit(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	flipped := must.Get(flipBit(good))(t)
 	if signature(flipped, base64.RawURLEncoding) == signature(good, base64.RawURLEncoding) || len(flipped) != len(good) {
 		t.Errorf("flipped: %s from %s", flipped, good)
 	}
@@ -85,10 +71,7 @@ func TestBenders(t *testing.T) {
 
 func TestPaddedTokensArePadded(t *testing.T) {
 	t.Parallel()
-	text, err := Token{Padded: true}.text(testValues("given"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(Token{Padded: true}.text(testValues("given")))(t)
 	if parts := strings.Split(text, "."); !strings.HasSuffix(parts[0], "=") || !strings.HasSuffix(parts[1], "=") {
 		t.Errorf("%s is not padded", text)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"plantstore/internal/control"
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -49,10 +50,7 @@ func dial(t *testing.T, engine storage.Engine) (*control.Client, *control.Server
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
 	server := serve(t, path, storage.New(engine, nil, storage.Limits{}, storage.Options{ReadOnly: true}))
-	client, err := control.Dial(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(control.Dial(t.Context(), path))(t)
 	t.Cleanup(func() {
 		if err := errors.Join(client.Close(), server.Close()); err != nil {
 			t.Error(err)
@@ -65,10 +63,7 @@ func dial(t *testing.T, engine storage.Engine) (*control.Client, *control.Server
 func dialHandler(t *testing.T, handler http.HandlerFunc) (*control.Client, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	listener, err := control.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(control.Listen(t.Context(), path))(t)
 	server := httptest.NewUnstartedServer(handler)
 	_ = server.Listener.Close()
 	server.Listener = listener
@@ -181,9 +176,7 @@ func TestOutcomesBeforeTheEnd(t *testing.T) {
 func TestServerHasGone(t *testing.T) {
 	t.Parallel()
 	client, server := dial(t, endlessStore{})
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Close())
 	for method, err := range callAll(t.Context(), client) {
 		if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "no server runs") {
 			t.Errorf("%s: %v, want that no server runs", method, err)
@@ -227,18 +220,11 @@ func (endlessStore) List(ctx context.Context, _ int64) iter.Seq2[storage.Record,
 // TestSnapshot checks that a snapshot is the same through the socket and without it.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
-	s, err := openRemote(t, filepath.Join(t.TempDir(), "plants.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openRemote(t, filepath.Join(t.TempDir(), "plants.db")))(t)
 	defer func() { _ = s.Close() }()
-	if err := errors.Join(s.CreateAll(t.Context(), []storage.Record{{ID: 1, Plant: models.Plant{Name: "a"}}, {ID: 2}})...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.CreateAll(t.Context(), []storage.Record{{ID: 1, Plant: models.Plant{Name: "a"}}, {ID: 2}})...))
 	var direct, remote bytes.Buffer
-	if err := errors.Join(s.store.Snapshot(t.Context(), &direct), s.Snapshot(t.Context(), &remote)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.store.Snapshot(t.Context(), &direct), s.Snapshot(t.Context(), &remote)))
 	if !bytes.Equal(direct.Bytes(), remote.Bytes()) {
 		t.Errorf("%d bytes have come of %d", remote.Len(), direct.Len())
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plantstore/internal/control"
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -56,10 +57,7 @@ const maxBytes = 64 << 20
 // serve serves store at the socket of the database path.
 func serve(t testing.TB, path string, store *storage.Store) *control.Server {
 	t.Helper()
-	listener, err := control.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(control.Listen(t.Context(), path))(t)
 	return control.Start(listener, store, control.Options{
 		Info:         control.Info{BaseURL: "http://127.0.0.1:1"},
 		MaxBodyBytes: maxBytes,

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"plantstore/internal/control"
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -18,14 +19,9 @@ import (
 // newDatabase creates a database at path, with one plant, and serves it.
 func newDatabase(t *testing.T, path string) *control.Server {
 	t.Helper()
-	store, err := bbolt.OpenFile(path, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bbolt.OpenFile(path, storage.Options{}))(t)
 	t.Cleanup(func() { _ = store.Close() })
-	if err := store.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Create(t.Context(), 1, models.Plant{Name: "a"}))
 	server := serve(t, path, store)
 	t.Cleanup(func() { _ = server.Close() })
 	return server
@@ -73,16 +69,11 @@ func TestSocket(t *testing.T) {
 func TestStaleSocketIsReplaced(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	stale, err := new(net.ListenConfig).Listen(t.Context(), "unix", control.SocketPath(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stale := must.Get(new(net.ListenConfig).Listen(t.Context(), "unix", control.SocketPath(path)))(t)
 	if unix, ok := stale.(*net.UnixListener); ok {
 		unix.SetUnlinkOnClose(false)
 	}
-	if err := stale.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stale.Close())
 	newDatabase(t, path)
 	wantPlant(t, path)
 }
@@ -93,9 +84,7 @@ func TestLinkedDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "plants.db"), filepath.Join(dir, "link")
-	if err := os.Symlink(path, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(path, link))
 	newDatabase(t, path)
 	wantPlant(t, link)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/control"
+	"plantstore/internal/must"
 )
 
 // TestWireForm checks the lines of requests and responses.
@@ -37,14 +38,8 @@ func TestWireForm(t *testing.T) {
 		{"GET /count", "", `{"plants":2}`},
 	} {
 		method, target, _ := strings.Cut(test.request, " ")
-		request, err := http.NewRequestWithContext(t.Context(), method, "http://plantstore"+target, strings.NewReader(test.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := transport.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), method, "http://plantstore"+target, strings.NewReader(test.body)))(t)
+		response := must.Get(transport.RoundTrip(request))(t)
 		got, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
 		if diff := cmp.Diff(test.want+"\n", string(got)); diff != "" || err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"plantstore/internal/files"
+	"plantstore/internal/must"
 )
 
 // put returns a function that writes content.
@@ -27,10 +28,7 @@ func put(content string) func(*os.File) error {
 // may open.
 func wantOnly(t *testing.T, dir, name, content string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	if len(entries) != 1 || entries[0].Name() != name {
 		t.Errorf("the directory holds %v, want %s alone", entries, name)
 	}
@@ -117,9 +115,7 @@ func TestReplaces(t *testing.T) {
 	path := filepath.Join(dir, "out")
 	force := func(path string, write func(*os.File) error) error { return files.CreateOutput(path, true, write) }
 	for content, replace := range map[string]func(string, func(*os.File) error) error{"new": files.Replace, "forced": force} {
-		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
 		if err := replace(path, put(content)); err != nil {
 			t.Error(err)
 		}
@@ -188,9 +184,7 @@ func TestMkdirAll(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}
-	if err := os.WriteFile("file", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("file", nil, 0o600))
 	for _, path := range []string{"file", "file/a"} {
 		if err := files.MkdirAll(path, 0o750); err == nil || !strings.Contains(err.Error(), "file") {
 			t.Errorf("MkdirAll(%q): %v, want an error that names the file", path, err)

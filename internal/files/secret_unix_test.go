@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"plantstore/internal/files"
+	"plantstore/internal/must"
 )
 
 const content = "a secret"
@@ -21,9 +22,7 @@ const content = "a secret"
 func newFile(t *testing.T, mode fs.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := errors.Join(os.WriteFile(path, []byte(content), 0o600), os.Chmod(path, mode)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(path, []byte(content), 0o600), os.Chmod(path, mode)))
 	return path
 }
 
@@ -67,9 +66,7 @@ func TestLinks(t *testing.T) {
 	t.Parallel()
 	for mode, ok := range map[fs.FileMode]bool{0o600: true, 0o602: false} {
 		link := filepath.Join(t.TempDir(), "link")
-		if err := os.Symlink(newFile(t, mode), link); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(newFile(t, mode), link))
 		for name, read := range readers() {
 			if _, err := read(link); (err == nil) != (ok && name != "ReadGenerated") {
 				t.Errorf("%s of a link to a file with mode %v: %v", name, mode, err)
@@ -83,9 +80,7 @@ func TestIrregular(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(fifo, 0o600))
 	for name, read := range readers() {
 		for _, path := range []string{fifo, dir} {
 			if _, err := read(path); err == nil || !strings.Contains(err.Error(), path+": it is not a regular file") {
@@ -124,9 +119,7 @@ func TestLimit(t *testing.T) {
 		1<<20 + 1:  {},
 		1 << 30:    {},
 	} {
-		if err := os.Truncate(path, int64(size)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(path, int64(size)))
 		for name, read := range readers() {
 			if _, err := read(path); (err == nil) != wanted[name] || err != nil && !strings.HasPrefix(err.Error(), path+": the file is too long") {
 				t.Errorf("%s of %d bytes: %v", name, size, err)
@@ -155,9 +148,7 @@ func TestByteOrderMark(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 0o600)
 	for text, want := range map[string]string{"\ufeffa\ufeff": "a\ufeff", "\ufeff\ufeffa": "\ufeffa", "\ufeff": "", "a\ufeff": "a\ufeff"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if got, err := files.ReadSecret(path); string(got) != want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
 		}

@@ -13,38 +13,28 @@ import (
 	"testing"
 
 	"plantstore/internal/files"
+	"plantstore/internal/must"
 )
 
 // leave creates a socket at path without a listener.
 func leave(t *testing.T, path string) {
 	t.Helper()
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 	listener.SetUnlinkOnClose(false)
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, listener.Close())
 }
 
 // live creates a socket at path, on which the test listens until it ends.
 func live(t *testing.T, path string) {
 	t.Helper()
-	listener, err := files.Listen(t.Context(), path, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(files.Listen(t.Context(), path, 0o600))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 }
 
 // datagrams creates a socket that is in use but without connections.
 func datagrams(t *testing.T, path string) {
 	t.Helper()
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 }
 
@@ -61,15 +51,11 @@ func TestListen(t *testing.T) {
 		"another type": {datagrams, "another process may listen"},
 		"a plain file": {func(t *testing.T, path string) {
 			t.Helper()
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, nil, 0o600))
 		}, "it is not a socket"},
 		"a broken link": {func(t *testing.T, path string) {
 			t.Helper()
-			if err := os.Symlink("nowhere", path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink("nowhere", path))
 		}, "it is not a socket"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/internal/must"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -39,9 +40,7 @@ func FuzzRead(f *testing.F) {
 						t.Fatalf("%+v is not written: %v", r, err)
 					}
 				}
-				if err := w.Flush(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.Flush())
 				again, _ := readAll(t, file.Bytes(), through)
 				if diff := cmp.Diff(records, again); diff != "" {
 					t.Errorf("through %q (-read +read again):\n%s", &file, diff)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"plantstore/internal/must"
 	"plantstore/internal/plantio"
 	"plantstore/internal/watchdog"
 	"plantstore/models"
@@ -35,13 +36,9 @@ func write(t testing.TB, format plantio.Format, records []storage.Record) string
 	var text strings.Builder
 	out := plantio.NewWriter(&text, format)
 	for _, record := range records {
-		if err := out.Write(record); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.Write(record))
 	}
-	if err := out.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Flush())
 	return text.String()
 }
 

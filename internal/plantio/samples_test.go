@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/internal/plantio"
 )
 
@@ -11,10 +12,7 @@ import (
 // of exports. Their ids are none that the examples of the documents create.
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/samples/plants.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../docs/samples/plants.jsonl"))(t)
 	records, bad := read(t, plantio.JSONLines, string(text))
 	if len(records) != 100 || bad != nil {
 		t.Errorf("there are %d plants, want 100, and the bad lines %v", len(records), bad)

@@ -21,6 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 	"plantstore/models"
 )
@@ -81,10 +82,7 @@ type site struct {
 // start serves on a loopback port until the test ends, with long time-outs.
 func start(t *testing.T, change ...func(*site, *Config)) *site {
 	t.Helper()
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	return startOn(t, ln, change...)
 }
 
@@ -224,14 +222,9 @@ type client struct {
 
 func (s *site) dial(t *testing.T) *client {
 	t.Helper()
-	nc, err := s.connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc := must.Get(s.connect(t.Context()))(t)
 	t.Cleanup(func() { _ = nc.Close() })
-	if err := nc.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, nc.SetDeadline(time.Now().Add(patience)))
 	return &client{Conn: nc, t: t, in: bufio.NewReader(nc)}
 }
 

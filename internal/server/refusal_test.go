@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 
@@ -102,14 +103,8 @@ func TestRefusals(t *testing.T) {
 // response than those of refusals, as after an upgrade of Go.
 func TestPlacesOfRefusals(t *testing.T) {
 	t.Parallel()
-	directory, err := build.Import("net/http", "", build.FindOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(filepath.Join(directory.Dir, "server.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	directory := must.Get(build.Import("net/http", "", build.FindOnly))(t)
+	source := must.Get(os.ReadFile(filepath.Join(directory.Dir, "server.go")))(t)
 	writes := regexp.MustCompile(`badRequestError\("[^"]*"\)|statusError\{\w+, "[^"]*"\}|(?:Fprintf\(c\.rwc|WriteString\(re\.Conn), .*|\bw\.WriteHeader\(Status(?:[^O]|O[^K])\w+\)`)
 	got := writes.FindAllString(string(source), -1)
 	var want []string

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 // TestShutdownClosesIdle checks that idle connections are closed without a response, unused
@@ -73,9 +75,7 @@ func TestShutdownTimeout(t *testing.T) {
 	<-s.entered
 	<-s.entered
 	go func() { _, _ = io.Copy(deaf, endless{sized("/large", "")}) }()
-	if _, err := deaf.in.Peek(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(deaf.in.Peek(1))(t)
 	s.wantStopped(t)
 	for _, c := range []*client{stuck, waiting} {
 		_, _ = io.Copy(io.Discard, c.in) // the handler of the second one may respond in time

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 
@@ -32,9 +33,7 @@ func (s *site) dialTLS(t *testing.T) *client {
 	t.Helper()
 	c := s.dial(t)
 	secure := tls.Client(c.Conn, s.tls)
-	if err := secure.HandshakeContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, secure.HandshakeContext(t.Context()))
 	return &client{Conn: secure, t: t, in: bufio.NewReader(secure)}
 }
 

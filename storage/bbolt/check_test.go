@@ -15,6 +15,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"plantstore/internal/must"
 	"plantstore/storage"
 )
 
@@ -25,9 +26,9 @@ func check(t *testing.T, path string) storage.Report {
 	if corrupt := new(CorruptStoreError); errors.As(err, &corrupt) {
 		return corrupt.Report
 	}
-	noError(t, err)
+	must.Do(t, err)
 	report, err := s.Check(t.Context())
-	noError(t, errors.Join(err, s.Close()))
+	must.Do(t, errors.Join(err, s.Close()))
 	return report
 }
 
@@ -42,7 +43,7 @@ func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize(
 func newPageMap(t *testing.T, path string) *pageMap {
 	t.Helper()
 	db, err := bolt.Open(path, filePerm, &bolt.Options{ReadOnly: true})
-	noError(t, err)
+	must.Do(t, err)
 	m := &pageMap{file: snapshot(t, path)}
 	newest, _ := newestMeta(strings.NewReader(string(m.file)))
 	m.root, m.list, m.end = newest.Root, newest.Freelist, newest.Pages
@@ -50,7 +51,7 @@ func newPageMap(t *testing.T, path string) *pageMap {
 		m.plants = uint64(tx.Bucket([]byte(plantsBucket)).Root())
 		return nil
 	})
-	noError(t, errors.Join(err, db.Close()))
+	must.Do(t, errors.Join(err, db.Close()))
 	m.leaf = binary.NativeEndian.Uint64(m.page(m.plants)[pageHeader+branchChild:])
 	return m
 }
@@ -61,7 +62,7 @@ func corruptFile(t *testing.T, original string, corrupt func(*pageMap)) (path st
 	m := newPageMap(t, original)
 	corrupt(m)
 	path = newPath(t)
-	noError(t, os.WriteFile(path, m.file, filePerm))
+	must.Do(t, os.WriteFile(path, m.file, filePerm))
 	return path
 }
 
@@ -158,7 +159,7 @@ func TestCheckWordsPanicsAsFindings(t *testing.T) {
 func TestCheckEndsWithContext(t *testing.T) {
 	t.Parallel()
 	s, err := openStore(storage.Options{ReadOnly: true}, newBigFile(t))
-	noError(t, err)
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = s.Check(ctx)
@@ -174,7 +175,7 @@ func TestOpenCorruptRoot(t *testing.T) {
 	m := newPageMap(t, path)
 	for _, flags := range []byte{0, leafFlag} {
 		m.page(m.root)[pageFlags] = flags
-		noError(t, os.WriteFile(path, m.file, filePerm))
+		must.Do(t, os.WriteFile(path, m.file, filePerm))
 		if flags == leafFlag {
 			mustOpen(t, path)
 		} else if _, err := openStore(storage.Options{}, path); err == nil || !strings.Contains(err.Error(), "is corrupt") {
@@ -194,9 +195,9 @@ func TestCheckSeesHiddenRecords(t *testing.T) {
 		for i := range batch {
 			batch[i] = storage.Item{Record: storage.Record{ID: start*batchPlants + int64(i)}}
 		}
-		noError(t, e.Commit(batch))
+		must.Do(t, e.Commit(batch))
 	}
-	noError(t, e.Close())
+	must.Do(t, e.Close())
 	order := binary.NativeEndian
 	hide := corruptFile(t, path, func(m *pageMap) {
 		if flags := order.Uint16(m.page(m.leaf)[pageFlags:]); flags != branchFlag {
@@ -305,7 +306,7 @@ func TestCheckEndsWithinBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := corruptFile(t, original, test.corrupt)
 			if test.pages > 0 {
-				noError(t, os.Truncate(path, int64(test.pages*os.Getpagesize())))
+				must.Do(t, os.Truncate(path, int64(test.pages*os.Getpagesize())))
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -375,8 +376,7 @@ func TestCheckOfHungDisk(t *testing.T) {
 		ctx      context.Context
 		patience time.Duration
 	}{errStalled: {t.Context(), time.Millisecond}, context.Canceled: {interrupted, time.Hour}} {
-		s, err := openStore(storage.Options{ReadOnly: true}, newFile(t, 3))
-		noError(t, err)
+		s := must.Get(openStore(storage.Options{ReadOnly: true}, newFile(t, 3)))(t)
 		if _, err := s.checkFile(test.ctx, disk, test.patience); !errors.Is(err, want) || s.Close() != nil {
 			t.Errorf("Check: %v, want: %v", err, want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -39,7 +40,7 @@ func TestBatchIsOneTransaction(t *testing.T) {
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
 	batch := batchOf(-1, 0, 1, 2, 3)
-	noError(t, s.Commit(batch))
+	must.Do(t, s.Commit(batch))
 	for _, item := range batch {
 		taken := 0 <= item.ID && item.ID <= 2
 		if (item.Existing != nil) != taken || item.Err != nil {
@@ -57,7 +58,7 @@ func TestNoNewPlantsNoWrite(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
-	noError(t, s.Commit(batchOf(0, 1, 2)))
+	must.Do(t, s.Commit(batchOf(0, 1, 2)))
 	if after := lastTxid(t, s); after != before {
 		t.Errorf("the batch took %d transactions, want none", after-before)
 	}
@@ -72,7 +73,7 @@ func TestEmptyBatchWrites(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
-	noError(t, s.Commit(nil))
+	must.Do(t, s.Commit(nil))
 	if after := lastTxid(t, s); after != before+1 {
 		t.Errorf("the batch took %d transactions, want 1", after-before)
 	}
@@ -90,7 +91,7 @@ func TestOneBadItem(t *testing.T) {
 	s := mustOpen(t, newPath(t))
 	batch := batchOf(1, 2, 3)
 	batch[1].Plant.Name = "\xff"
-	noError(t, s.Commit(batch))
+	must.Do(t, s.Commit(batch))
 	for _, item := range batch {
 		_, err := s.Get(t.Context(), item.ID)
 		if bad := item.ID == 2; (item.Err != nil) != bad || (err != nil) != bad {
@@ -108,7 +109,7 @@ func TestPagesAreFilled(t *testing.T) {
 		for id := range int64(500) {
 			ids = append(ids, start+id)
 		}
-		noError(t, s.Commit(batchOf(ids...)))
+		must.Do(t, s.Commit(batchOf(ids...)))
 	}
 	err := s.db.View(func(tx *bolt.Tx) error {
 		stats := tx.Bucket([]byte(plantsBucket)).Stats()
@@ -117,7 +118,7 @@ func TestPagesAreFilled(t *testing.T) {
 		}
 		return nil
 	})
-	noError(t, err)
+	must.Do(t, err)
 }
 
 // errNoSpace is the error of a write when the file system is full.
@@ -165,18 +166,17 @@ func TestMetaPages(t *testing.T) {
 	t.Parallel()
 	for _, pageSize := range []int{1024, 4096, 65536} {
 		path := newPath(t)
-		db, err := bolt.Open(path, filePerm, &bolt.Options{PageSize: pageSize})
-		noError(t, err)
+		db := must.Get(bolt.Open(path, filePerm, &bolt.Options{PageSize: pageSize}))(t)
 		before := snapshot(t, path)
 		for i := range 4 {
 			err := db.Update(func(tx *bolt.Tx) error {
 				_, err := tx.CreateBucket(fmt.Append(nil, i))
 				return err
 			})
-			noError(t, err)
+			must.Do(t, err)
 			wantMeta(t, db, path, int64(pageSize))
 		}
-		noError(t, db.Close())
+		must.Do(t, db.Close())
 		// A newer meta page at a position where none belongs is data.
 		copy(before[2*pageSize:], snapshot(t, path)[:pageSize])
 		if m, found := newestMeta(bytes.NewReader(before)); !found || m.Txid != 1 {
@@ -225,5 +225,5 @@ func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
 		}
 		return nil
 	})
-	noError(t, err)
+	must.Do(t, err)
 }

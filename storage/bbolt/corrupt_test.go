@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -62,16 +63,15 @@ func testCorruptPages(t *testing.T, path string, write func(s *testStore) error)
 	if err := s.Create(t.Context(), -2, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("a later create: %v, want only: %v", err, storage.ErrUnavailable)
 	}
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	if !bytes.Equal(before, snapshot(t, path)) {
 		t.Error("the file has been changed")
 	}
-	s, err := openStore(storage.Options{ReadOnly: true}, path)
-	noError(t, err)
+	s := must.Get(openStore(storage.Options{ReadOnly: true}, path))(t)
 	if n, err := s.Count(t.Context()); n != bigFile || err != nil {
 		t.Errorf("Count = %d, %v, want %d", n, err, bigFile)
 	}
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 }
 
 // TestListRefusesWrongOrder checks that a list ends at a key that does not follow the previous
@@ -79,7 +79,7 @@ func testCorruptPages(t *testing.T, path string, write func(s *testStore) error)
 func TestListRefusesWrongOrder(t *testing.T) {
 	t.Parallel()
 	s, err := openStore(storage.Options{ReadOnly: true}, corruptFile(t, newBigFile(t), repeatRecord))
-	noError(t, err)
+	must.Do(t, err)
 	defer func() { _ = s.Close() }()
 	n := 0
 	for _, listErr := range s.List(t.Context(), 0) {
@@ -95,8 +95,7 @@ func TestListRefusesWrongOrder(t *testing.T) {
 func TestCorruptInlineBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
-	intact, err := os.ReadFile(path)
-	noError(t, err)
+	intact := must.Get(os.ReadFile(path))(t)
 	keys := bytes.Index(intact, []byte("id")) // after the elements, of id and of schema
 	for at := -2 * elementLen; at < 0; at++ {
 		if at&(elementLen-1) < leafPos {
@@ -108,7 +107,7 @@ func TestCorruptInlineBucket(t *testing.T) {
 				file[i+2*elementLen+at] ^= 0x41
 			}
 		}
-		noError(t, os.WriteFile(path, file, 0o600))
+		must.Do(t, os.WriteFile(path, file, 0o600))
 		s, err := openStore(storage.Options{}, path)
 		if err == nil {
 			_ = s.Close()

@@ -13,6 +13,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
@@ -51,11 +52,9 @@ func startChild(t *testing.T, path string) (out io.Reader, hold io.Closer) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+path)
-	stdin, err := cmd.StdinPipe()
-	noError(t, err)
-	stdout, err := cmd.StdoutPipe()
-	noError(t, err)
-	noError(t, cmd.Start())
+	stdin := must.Get(cmd.StdinPipe())(t)
+	stdout := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = stdin.Close()
 		_ = cmd.Wait()
@@ -87,18 +86,9 @@ func openStore(options storage.Options, path string) (*testStore, error) {
 // mustOpen opens the store at path and closes it when the test ends.
 func mustOpen(t testing.TB, path string) *testStore {
 	t.Helper()
-	s, err := openStore(storage.Options{}, path)
-	noError(t, err)
+	s := must.Get(openStore(storage.Options{}, path))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
-}
-
-// noError ends the test if there is an error.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // createPlants creates n plants with the ids from first on, as one bulk. Their names have at least
@@ -110,7 +100,7 @@ func createPlants(t testing.TB, s *testStore, first int64, n, size int) {
 		id := first + int64(i)
 		records[i] = storage.Record{ID: id, Plant: models.Plant{Name: fmt.Sprintf("%-*d", size, id)}}
 	}
-	noError(t, errors.Join(s.CreateAll(t.Context(), records)...))
+	must.Do(t, errors.Join(s.CreateAll(t.Context(), records)...))
 }
 
 // newFile creates a store with n plants, the ids from 0 on, and closes it.
@@ -119,28 +109,24 @@ func newFile(t testing.TB, n int) (path string) {
 	path = newPath(t)
 	s := mustOpen(t, path)
 	createPlants(t, s, 0, n, 0)
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	return path
 }
 
 // edit changes the file of a closed store.
 func edit(t testing.TB, path string, change func(tx *bolt.Tx) error) {
 	t.Helper()
-	db, err := bolt.Open(path, filePerm, nil)
-	noError(t, err)
-	noError(t, db.Update(change))
-	noError(t, db.Close())
+	db := must.Get(bolt.Open(path, filePerm, nil))(t)
+	must.Do(t, db.Update(change))
+	must.Do(t, db.Close())
 }
 
 // overwrite writes b into the file at offset.
 func overwrite(t testing.TB, path string, offset int64, b []byte) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	noError(t, err)
-	if _, err := f.WriteAt(b, offset); err != nil {
-		t.Fatal(err)
-	}
-	noError(t, f.Close())
+	f := must.Get(os.OpenFile(path, os.O_WRONLY, 0))(t)
+	must.Get(f.WriteAt(b, offset))(t)
+	must.Do(t, f.Close())
 }
 
 // wantLine checks that err is one line that begins with the file's name and

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"plantstore/internal/must"
 )
 
 // TestGrowWithoutHoles checks that the disk has blocks for all that bbolt may use, also in a file
@@ -21,14 +23,14 @@ func TestGrowWithoutHoles(t *testing.T) {
 		if hole := firstHole(t, s.file); s.db.MaxSize == before || hole < allocated {
 			t.Errorf("the first hole begins at %d, bbolt may use %d bytes, at first %d", hole, allocated, before)
 		}
-		noError(t, s.Close())
+		must.Do(t, s.Close())
 		m, _ := newestMeta(bytes.NewReader(snapshot(t, path)))
 		used := int64(m.Pages) * int64(m.PageSize)
 		if used > allocated {
 			t.Errorf("bbolt uses %d bytes of %d", used, allocated)
 		}
 		for _, size := range []int64{used, used + 1<<20} { // the last MiB is a hole
-			noError(t, os.Truncate(path, size))
+			must.Do(t, os.Truncate(path, size))
 		}
 	}
 }
@@ -36,7 +38,6 @@ func TestGrowWithoutHoles(t *testing.T) {
 // firstHole returns the offset of the first hole of the file, or of its end.
 func firstHole(t *testing.T, file *os.File) int64 {
 	t.Helper()
-	hole, err := unix.Seek(int(file.Fd()), 0, unix.SEEK_HOLE)
-	noError(t, err)
+	hole := must.Get(unix.Seek(int(file.Fd()), 0, unix.SEEK_HOLE))(t)
 	return hole
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
+
+	"plantstore/internal/must"
 )
 
 // TestGrowDuringSnapshot lets transactions run twice while an older one is being read, one of them
@@ -13,7 +15,7 @@ func TestGrowDuringSnapshot(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, path)
 	createPlants(t, s, 1000, 500, 100)
-	noError(t, s.db.View(func(tx *bolt.Tx) error {
+	must.Do(t, s.db.View(func(tx *bolt.Tx) error {
 		for first := int64(2000); first < 2500; first += 50 {
 			createPlants(t, s, first, 50, 100)
 		}
@@ -23,6 +25,6 @@ func TestGrowDuringSnapshot(t *testing.T) {
 		}
 		return nil
 	}))
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	wantIntact(t, path, 1200)
 }

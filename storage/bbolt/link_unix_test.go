@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -23,18 +24,17 @@ func TestRedirectedLink(t *testing.T) {
 			link := filepath.Join(base, "current")
 			target := filepath.Join(base, "first")
 			if database == "." {
-				noError(t, os.Rename(newFile(t, 0), target))
+				must.Do(t, os.Rename(newFile(t, 0), target))
 			} else {
-				noError(t, os.Mkdir(target, 0o700))
+				must.Do(t, os.Mkdir(target, 0o700))
 			}
-			noError(t, os.Symlink(target, link))
-			store, err := OpenFile(filepath.Join(link, database), storage.Options{})
-			noError(t, err)
-			noError(t, store.Create(t.Context(), 1, models.Plant{Name: "Ivy"}))
+			must.Do(t, os.Symlink(target, link))
+			store := must.Get(OpenFile(filepath.Join(link, database), storage.Options{}))(t)
+			must.Do(t, store.Create(t.Context(), 1, models.Plant{Name: "Ivy"}))
 			other := filepath.Join(base, "second")
-			noError(t, os.Mkdir(other, 0o700))
-			noError(t, os.Remove(link))
-			noError(t, os.Symlink(other, link))
+			must.Do(t, os.Mkdir(other, 0o700))
+			must.Do(t, os.Remove(link))
+			must.Do(t, os.Symlink(other, link))
 			<-store.Stopped()
 			if err := store.Create(t.Context(), 2, models.Plant{Name: "Ivy"}); !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("Create: %v", err)

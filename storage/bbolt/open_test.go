@@ -15,6 +15,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -24,7 +25,7 @@ func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "my plants", "100%.db")
 	s := mustOpen(t, path)
-	noError(t, s.Create(t.Context(), 1, models.Plant{Name: "a"}))
+	must.Do(t, s.Create(t.Context(), 1, models.Plant{Name: "a"}))
 	info, err := os.Stat(path)
 	if err != nil || runtime.GOOS != "windows" && info.Mode() != filePerm {
 		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
@@ -81,15 +82,14 @@ func TestOpenRefuses(t *testing.T) {
 // snapshot returns the content of a file.
 func snapshot(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	noError(t, err)
+	b := must.Get(os.ReadFile(path))(t)
 	return b
 }
 
 func written(content []byte) func(*testing.T) string {
 	return func(t *testing.T) string {
 		path := newPath(t)
-		noError(t, os.WriteFile(path, content, 0o600))
+		must.Do(t, os.WriteFile(path, content, 0o600))
 		return path
 	}
 }
@@ -98,12 +98,12 @@ func foreign(options *bolt.Options) func(*testing.T) string {
 	return func(t *testing.T) string {
 		path := newPath(t)
 		db, err := bolt.Open(path, 0o600, options)
-		noError(t, err)
+		must.Do(t, err)
 		err = db.Update(func(tx *bolt.Tx) error {
 			_, err := tx.CreateBucket([]byte("key"))
 			return err
 		})
-		noError(t, errors.Join(err, db.Close()))
+		must.Do(t, errors.Join(err, db.Close()))
 		return path
 	}
 }
@@ -125,13 +125,12 @@ func cut(size int64) func(*testing.T) string {
 	return func(t *testing.T) string {
 		path := newFile(t, 1)
 		if size < 0 {
-			f, err := os.Open(path)
-			noError(t, err)
+			f := must.Get(os.Open(path))(t)
 			m, _ := newestMeta(f)
 			_ = f.Close()
 			size += int64(m.Pages) * int64(m.PageSize)
 		}
-		noError(t, os.Truncate(path, size))
+		must.Do(t, os.Truncate(path, size))
 		return path
 	}
 }
@@ -213,7 +212,7 @@ func TestOpenIgnoresWhatACrashLeft(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	left := filepath.Join(filepath.Dir(path), ".plants.db-123.tmp")
-	noError(t, os.WriteFile(left, garbage(5000), 0o600))
+	must.Do(t, os.WriteFile(left, garbage(5000), 0o600))
 	s := mustOpen(t, path)
 	if err := s.Create(t.Context(), 1, models.Plant{}); err != nil {
 		t.Errorf("Create: %v", err)

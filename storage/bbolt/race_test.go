@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -22,7 +23,7 @@ func TestRace(t *testing.T) {
 	began := time.Now()
 	for round := uint64(0); round == 0 || os.Getenv("TORTURE") == "1" && time.Since(began) < time.Hour && !t.Failed(); round++ {
 		r := &race{store: mustOpen(t, newPath(t)), round: round}
-		noError(t, r.store.Reset(t.Context(), raceSeed()))
+		must.Do(t, r.store.Reset(t.Context(), raceSeed()))
 		r.run(t)
 		r.verify(t)
 	}
@@ -175,6 +176,6 @@ func (r *race) verify(t *testing.T) {
 	if len(kinds) != 6 {
 		t.Errorf("the outcomes are %v, want some of each", kinds)
 	}
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	wantIntact(t, r.store.path, int64(len(stored)))
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
+
+	"plantstore/internal/must"
 )
 
 // TestCheckCompares checks that Check finds a wrong number of plants.
@@ -21,8 +23,7 @@ func TestCheckCompares(t *testing.T) {
 
 func TestFreeSpace(t *testing.T) {
 	t.Parallel()
-	dir, err := os.Open(t.TempDir())
-	noError(t, err)
+	dir := must.Get(os.Open(t.TempDir()))(t)
 	if free := freeSpace(dir); free <= 0 {
 		t.Errorf("of the temporary directory: %d bytes", free)
 	}

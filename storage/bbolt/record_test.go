@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -30,8 +31,7 @@ func TestLayout(t *testing.T) {
 		{math.MaxInt64, models.Plant{Name: "\u2028\x00é"}, "ffffffffffffffff", "010510eab7" + hex.EncodeToString([]byte("{\"name\":\"\u2028\\u0000é\"}"))},
 	} {
 		key := keyOf(test.id)
-		value, err := encode(keyOf(test.id), test.plant)
-		noError(t, err)
+		value := must.Get(encode(keyOf(test.id), test.plant))(t)
 		if got := hex.EncodeToString(key); got != test.key {
 			t.Errorf("key of %d = %s, want %s", test.id, got, test.key)
 		}
@@ -68,8 +68,7 @@ func compare(a, b int64) int {
 func TestEveryFlippedBitIsFound(t *testing.T) {
 	t.Parallel()
 	key, tag := keyOf(42), "succulent"
-	value, err := encode(keyOf(42), models.Plant{Name: "Echeveria", Tag: &tag})
-	noError(t, err)
+	value := must.Get(encode(keyOf(42), models.Plant{Name: "Echeveria", Tag: &tag}))(t)
 	record := slices.Concat(key, value)
 	for bit := range 8 * len(record) {
 		flipped := bytes.Clone(record)

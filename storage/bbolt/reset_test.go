@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -16,7 +17,7 @@ import (
 func records(t *testing.T, s *testStore) (records []storage.Record) {
 	t.Helper()
 	for record, err := range s.List(t.Context(), math.MinInt64) {
-		noError(t, err)
+		must.Do(t, err)
 		records = append(records, record)
 	}
 	return records
@@ -34,19 +35,19 @@ func TestReset(t *testing.T) {
 	}
 	for _, want := range [][]storage.Record{seed, nil, seed[:1], seed} {
 		before := lastTxid(t, s)
-		noError(t, s.Reset(t.Context(), want))
+		must.Do(t, s.Reset(t.Context(), want))
 		if after := lastTxid(t, s); after != before+1 {
 			t.Errorf("the reset took %d transactions, want 1", after-before)
 		}
 		if diff := cmp.Diff(want, records(t, s)); diff != "" {
 			t.Errorf("List (-want +got):\n%s", diff)
 		}
-		noError(t, s.Create(t.Context(), 1, models.Plant{Name: "moss"}))
+		must.Do(t, s.Create(t.Context(), 1, models.Plant{Name: "moss"}))
 		if n, err := s.Count(t.Context()); n != int64(len(want)+1) || err != nil {
 			t.Errorf("Count = %d, %v, want %d", n, err, len(want)+1)
 		}
 	}
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	wantIntact(t, path, int64(len(seed)+1))
 }
 
@@ -58,9 +59,8 @@ func TestResetReusesPages(t *testing.T) {
 	seed := records(t, s)
 	var sizes []int64
 	for range 20 {
-		noError(t, s.Reset(t.Context(), seed))
-		info, err := os.Stat(path)
-		noError(t, err)
+		must.Do(t, s.Reset(t.Context(), seed))
+		info := must.Get(os.Stat(path))(t)
 		sizes = append(sizes, info.Size())
 	}
 	if last := sizes[len(sizes)-1]; last != sizes[3] {
@@ -73,20 +73,20 @@ func TestResetGrows(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
 	s := mustOpen(t, path)
-	noError(t, s.limitSize()) // without free pages at its end
+	must.Do(t, s.limitSize()) // without free pages at its end
 	before := s.db.MaxSize
 	seed := make([]storage.Record, bigFile)
 	for i := range seed {
 		seed[i].ID = int64(i)
 	}
-	noError(t, s.Reset(t.Context(), seed))
+	must.Do(t, s.Reset(t.Context(), seed))
 	if s.db.MaxSize == before {
 		t.Error("the file did not have to grow")
 	}
 	if diff := cmp.Diff(seed, records(t, s)); diff != "" {
 		t.Errorf("List (-want +got):\n%s", diff)
 	}
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	wantIntact(t, path, bigFile)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	bolt "go.etcd.io/bbolt"
 
+	"plantstore/internal/must"
 	"plantstore/storage"
 )
 
@@ -20,7 +21,7 @@ func add(t *testing.T, path string, first int64, n int) {
 	t.Helper()
 	s := mustOpen(t, path)
 	createPlants(t, s, first, n, 1000)
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 }
 
 // wantPlants checks that the store at path opens, is intact and has n plants.
@@ -65,9 +66,9 @@ func TestRestore(t *testing.T) {
 func TestRestoreThroughLink(t *testing.T) {
 	t.Parallel()
 	path, link := newFile(t, 10), newPath(t)
-	noError(t, os.Symlink(path, link))
+	must.Do(t, os.Symlink(path, link))
 	_, kept, err := Restore(t.Context(), link, newFile(t, 3))
-	noError(t, err)
+	must.Do(t, err)
 	wantPlants(t, link, 3)
 	wantPlants(t, kept, 10)
 }
@@ -112,8 +113,7 @@ func TestRestoreMeetsNewDatabase(t *testing.T) {
 // wantFiles checks the files in the directory of the database path, in order.
 func wantFiles(t *testing.T, path string, want ...string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Dir(path))
-	noError(t, err)
+	entries := must.Get(os.ReadDir(filepath.Dir(path)))(t)
 	var got []string
 	for _, entry := range entries {
 		got = append(got, entry.Name())
@@ -154,7 +154,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("Restore of a corrupt copy: %v", err)
 	}
 	short := backUp(t, path)
-	noError(t, os.Truncate(short, 8192))
+	must.Do(t, os.Truncate(short, 8192))
 	if _, _, err := Restore(t.Context(), path, short); !errors.As(err, &corrupt) {
 		t.Errorf("Restore of a copy cut short: %v", err)
 	} else {
@@ -175,7 +175,7 @@ func TestRestoreRefuses(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the store was touched, %v", err)
 	}
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 { // the database
 		t.Errorf("the directory holds %v, %v", entries, err)

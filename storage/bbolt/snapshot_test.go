@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/storage"
 )
 
@@ -32,14 +33,12 @@ func TestSnapshotDoesNotBlockCreate(t *testing.T) {
 				done <- errors.Join(err, in.CloseWithError(err))
 			}()
 			first := make([]byte, 1)
-			if _, err := io.ReadFull(out, first); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.ReadFull(out, first))(t)
 			createPlants(t, s, int64(before), 80, 1<<20)
 			rest, err := io.ReadAll(out)
-			noError(t, errors.Join(err, <-done))
+			must.Do(t, errors.Join(err, <-done))
 			backup := newPath(t)
-			noError(t, os.WriteFile(backup, slices.Concat(first, rest), filePerm))
+			must.Do(t, os.WriteFile(backup, slices.Concat(first, rest), filePerm))
 			wantIntact(t, backup, int64(before))
 		})
 	}
@@ -53,7 +52,7 @@ func TestSnapshotEnds(t *testing.T) {
 	if err := s.Snapshot(ctx, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("Snapshot: %v, want: %v", err, context.Canceled)
 	}
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	if err := s.Snapshot(t.Context(), io.Discard); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("Snapshot of a closed store: %v, want: %v", err, storage.ErrUnavailable)
 	}
@@ -62,11 +61,10 @@ func TestSnapshotEnds(t *testing.T) {
 // backUp writes a snapshot of the closed store at path to a file.
 func backUp(t *testing.T, path string) (backup string) {
 	t.Helper()
-	s, err := openStore(storage.Options{ReadOnly: true}, path)
-	noError(t, err)
+	s := must.Get(openStore(storage.Options{ReadOnly: true}, path))(t)
 	var text bytes.Buffer
-	noError(t, errors.Join(s.Snapshot(t.Context(), &text), s.Close()))
+	must.Do(t, errors.Join(s.Snapshot(t.Context(), &text), s.Close()))
 	backup = filepath.Join(t.TempDir(), "backup.db")
-	noError(t, os.WriteFile(backup, text.Bytes(), filePerm))
+	must.Do(t, os.WriteFile(backup, text.Bytes(), filePerm))
 	return backup
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -27,15 +28,14 @@ func newBigFile(t *testing.T) string {
 	for first := int64(0); first < bigFile; first += 100 { // several commits: pages become free
 		createPlants(t, s, first, 100, 9)
 	}
-	noError(t, s.Close())
+	must.Do(t, s.Close())
 	return path
 }
 
 // corruptMeta corrupts the newest meta page of a file, or the one before it.
 func corruptMeta(t *testing.T, path string, newest bool) {
 	t.Helper()
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	noError(t, err)
+	file := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer func() { _ = file.Close() }()
 	m, found := newestMeta(file)
 	if !found {
@@ -45,9 +45,7 @@ func corruptMeta(t *testing.T, path string, newest bool) {
 	if !newest {
 		page = 1 - page
 	}
-	if _, err := file.WriteAt([]byte{0xff}, page*int64(m.PageSize)+metaStart+48 /* Txid */); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(file.WriteAt([]byte{0xff}, page*int64(m.PageSize)+metaStart+48 /* Txid */))(t)
 }
 
 // TestCorruptMetaPage checks that a database with a corrupt meta page is only opened for reading:
@@ -77,18 +75,15 @@ func TestCorruptMetaPage(t *testing.T) {
 func TestResyncMetaRewrites(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
-	before, err := os.ReadFile(path)
-	noError(t, err)
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	noError(t, err)
+	before := must.Get(os.ReadFile(path))(t)
+	file := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer func() { _ = file.Close() }()
 	m, _ := newestMeta(file)
-	noError(t, resyncMeta(file, int64(m.PageSize)))
+	must.Do(t, resyncMeta(file, int64(m.PageSize)))
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the file has changed, %v", err)
 	}
-	readOnly, err := os.Open(path)
-	noError(t, err)
+	readOnly := must.Get(os.Open(path))(t)
 	defer func() { _ = readOnly.Close() }()
 	if err := resyncMeta(readOnly, int64(m.PageSize)); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
 		t.Errorf("a page that cannot be written: %v", err)
@@ -104,7 +99,7 @@ func TestReadBeyondTheEnd(t *testing.T) {
 	}
 	path := newBigFile(t)
 	s := mustOpen(t, path)
-	noError(t, os.Truncate(path, 8192))
+	must.Do(t, os.Truncate(path, 8192))
 	if _, err := s.Get(t.Context(), 1); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("Get: %v", err)
 	}
@@ -119,8 +114,7 @@ func TestOpenReadOnly(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
 	before := snapshot(t, path)
-	s, err := openStore(storage.Options{ReadOnly: true}, path)
-	noError(t, err)
+	s := must.Get(openStore(storage.Options{ReadOnly: true}, path))(t)
 	if err := s.Create(context.Background(), 100, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("Create: %v", err)
 	}

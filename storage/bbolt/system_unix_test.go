@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/internal/must"
 	"plantstore/storage"
 )
 
@@ -19,18 +20,16 @@ import (
 func TestLockOfReplacedFile(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
-	file, err := os.Open(path)
-	noError(t, err)
+	file := must.Get(os.Open(path))(t)
 	defer func() { _ = file.Close() }()
 	if err := lockFile(file, path); err != nil {
 		t.Errorf("lockFile: %v", err)
 	}
-	noError(t, os.Rename(newFile(t, 2), path))
+	must.Do(t, os.Rename(newFile(t, 2), path))
 	if err := lockFile(file, path); !errors.Is(explain(path, err), storage.ErrLocked) {
 		t.Errorf("lockFile of a replaced file: %v, want: %v", err, storage.ErrLocked)
 	}
-	unlock, err := lock(path)
-	noError(t, err)
+	unlock := must.Get(lock(path))(t)
 	if err := unlock(); err != nil {
 		t.Error(err)
 	}
@@ -41,7 +40,7 @@ func TestLockOfReplacedFile(t *testing.T) {
 func TestPipes(t *testing.T) {
 	t.Parallel()
 	path, backup := newPath(t), backUp(t, newFile(t, 1))
-	noError(t, syscall.Mkfifo(path, 0o600))
+	must.Do(t, syscall.Mkfifo(path, 0o600))
 	notRegular := "database " + path + " is not a regular file: name another one"
 	for name, tt := range map[string]struct {
 		do   func() error
@@ -77,8 +76,7 @@ func TestPipes(t *testing.T) {
 // TestSocket checks that a socket in the place of a database is refused as one.
 func TestSocket(t *testing.T) {
 	t.Chdir(t.TempDir()) // a socket has a short path
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", "plants.db")
-	noError(t, err)
+	listener := must.Get((&net.ListenConfig{}).Listen(t.Context(), "unix", "plants.db"))(t)
 	defer func() { _ = listener.Close() }()
 	if _, err := openStore(storage.Options{ReadOnly: true}, "plants.db"); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("open: %v", err)
