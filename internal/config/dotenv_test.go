@@ -21,7 +21,9 @@ import (
 func readBack(t rapid.TB, dir string, lines []string) map[string]string {
 	t.Helper()
 	path := filepath.Join(dir, ".env")
-	must.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	values, err := config.ReadDotenv(path)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(lines, "\n"))

@@ -67,7 +67,7 @@ func testCorruptPages(t *testing.T, path string, write func(s *testStore) error)
 	if !bytes.Equal(before, snapshot(t, path)) {
 		t.Error("the file has been changed")
 	}
-	s := must.Get(openStore(storage.Options{ReadOnly: true}, path))(t)
+	s = must.Get(openStore(storage.Options{ReadOnly: true}, path))(t)
 	if n, err := s.Count(t.Context()); n != bigFile || err != nil {
 		t.Errorf("Count = %d, %v, want %d", n, err, bigFile)
 	}
