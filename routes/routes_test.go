@@ -5,18 +5,21 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/conformance"
 	"plantstore/internal/must"
+	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/routes"
 	"plantstore/storage"
@@ -92,15 +95,27 @@ func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, te
 	}
 }
 
-// TestContract runs the cases of the contract about plants, paths, methods, the order of the checks, and taken
-// ids. The cases about HTTP itself, which package net/http refuses in its own way, are run by
-// internal/conformance.
+// TestContract runs the cases of the contract that are about plants, paths, methods, the order of the
+// checks, and taken ids.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewServer(newHandler(t, newStore(t), func(o *routes.Options) { o.Limits.BodyBytes = 1 << 20 }))
-	defer s.Close()
+	h := newHandler(t, newStore(t), func(o *routes.Options) { o.Limits.BodyBytes = 1 << 20 })
+	s := server.New(server.Config{
+		Handler: h, Logger: slog.New(slog.DiscardHandler), Refused: func(models.Code) {},
+		HeaderTimeout: time.Minute, RequestTimeout: time.Minute, ShutdownTimeout: time.Minute,
+	})
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx, listener) }()
+	defer func() {
+		stop()
+		must.Do(t, <-ended)
+	}()
 	for _, rule := range []string{"C1.1", "C1.2", "C1.5", "C1.7", "C2.8", "C2.13", "C2.14", "C3.17", "C3.18", "C5.27"} {
-		report, err := conformance.Run(t.Context(), conformance.Options{URL: s.URL, Token: "good", Rule: rule, FreshStore: true})
+		report, err := conformance.Run(t.Context(), conformance.Options{
+			URL: "http://" + listener.Addr().String(), Token: "good", Rule: rule, FreshStore: true, Timeout: time.Minute,
+		})
 		if err != nil || report.Deviations() > 0 {
 			var text strings.Builder
 			t.Errorf("%v, %v:\n%s", err, report.WriteVerbose(&text), &text)
