@@ -99,7 +99,7 @@ func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, te
 // checks, and taken ids.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, newStore(t), func(o *routes.Options) { o.Limits.BodyBytes = 1 << 20 })
+	h := newHandler(t, newStore(t), func(o *routes.Options) { o.MaxBodyBytes = 1 << 20 })
 	s := server.New(server.Config{
 		Handler: h, Logger: slog.New(slog.DiscardHandler), Refused: func(models.Code) {},
 		HeaderTimeout: time.Minute, RequestTimeout: time.Minute, ShutdownTimeout: time.Minute,
