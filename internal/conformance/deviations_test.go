@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 // A faulty server, a case for which it deviates, and part of the reported reason.
@@ -101,10 +103,7 @@ func TestRunFindsDeviations(t *testing.T) {
 			if name == "keeps" {
 				o.Timeout = 5 * time.Second // a busy machine needs time to connect
 			}
-			r, err := newRunner(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(newRunner(o))(t)
 			failed := slices.DeleteFunc(r.runAll(t.Context(), append(everyCases(), test.c)), func(r Result) bool { return r.Outcome != Failed })
 			if len(failed) != 1 || !strings.Contains(failed[0].Name+failed[0].Reason, test.want) {
 				t.Fatalf("%+v, want one failure with %q", failed, test.want)

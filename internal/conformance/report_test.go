@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/must"
 )
 
 func sampleReport() Report {
@@ -34,9 +36,7 @@ func TestWriteText(t *testing.T) {
 	t.Parallel()
 	report := sampleReport()
 	var b strings.Builder
-	if err := report.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.WriteText(&b))
 	const want = `FAIL  C1.2  1 of 2 cases: Success is 200 with the Plant: name, and tag if one was sent. Plants and Errors are application/json, and end with a newline
   a tag & <more>
   status 201, want 200
@@ -63,9 +63,7 @@ not run: 2 (--key), 1 (--slow)
 func TestWriteVerbose(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := sampleReport().WriteVerbose(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sampleReport().WriteVerbose(&b))
 	const want = `ok    C1.1      1 passed   0 failed   0 not run  The one operation is POST /plants: clients can't read, list, change or delete plants
 FAIL  C1.2      1 passed   1 failed   0 not run  Success is 200 with the Plant: name, and tag if one was sent. Plants and Errors are application/json, and end with a newline
 -     C1.4      0 passed   0 failed   1 not run  error is the HTTP status number that names the failure
@@ -93,9 +91,7 @@ not run: 2 (--key), 1 (--slow)
 func TestWriteJSON(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := sampleReport().WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sampleReport().WriteJSON(&b))
 	var got struct {
 		Target                 string
 		Passed, Failed, NotRun int
@@ -118,9 +114,7 @@ func TestWriteJSON(t *testing.T) {
 func TestWriteJUnit(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := sampleReport().WriteJUnit(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sampleReport().WriteJUnit(&b))
 	var got junitSuites
 	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatalf("%v in %s", err, &b)

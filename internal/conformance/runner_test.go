@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 func TestRunConformingServer(t *testing.T) {
@@ -114,10 +116,7 @@ func TestRunServerHangs(t *testing.T) {
 	t.Parallel()
 	listener := httptest.NewUnstartedServer(nil).Listener
 	t.Cleanup(func() { _ = listener.Close() })
-	r, err := newRunner(Options{URL: "http://" + listener.Addr().String(), Token: goodToken, Timeout: 10 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(newRunner(Options{URL: "http://" + listener.Addr().String(), Token: goodToken, Timeout: 10 * time.Millisecond}))(t)
 	report := Report{Results: r.runAll(t.Context(), Cases())}
 	if n := report.tally(""); n[Failed] < mostSilent || n[Failed] > mostSilent+workers {
 		t.Errorf("%v, want %d to %d failed, and the others not run", n, mostSilent, mostSilent+workers)
@@ -227,10 +226,7 @@ func TestReportHasNoCredentials(t *testing.T) {
 		a.body = strings.ReplaceAll(a.body, "required", "required; you sent the-very-token and the-very-secret")
 	})
 	o.Token, o.Secret = "the-very-token", []byte("the-very-secret")
-	r, err := newRunner(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(newRunner(o))(t)
 	for _, c := range Cases() {
 		shown := strings.Join(append(c.sent(r.values.shown()), c.wanted(r.values.shown())...), "\n")
 		if strings.Contains(shown, "the-very-") || names.MatchString(shown) {

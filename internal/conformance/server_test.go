@@ -302,10 +302,7 @@ func TestNearlyRightServer(t *testing.T) {
 	secret := auth.Secret(testSecret)
 	o := setup{signer: secret, key: secret.Key(), timeout: patient, wrap: nearlyRight}.start(t)
 	o.Secret = secret
-	report, err := run(t.Context(), o, slices.DeleteFunc(slowOrNot(false), func(c Case) bool { return c.Rule == jsonRule }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(run(t.Context(), o, slices.DeleteFunc(slowOrNot(false), func(c Case) bool { return c.Rule == jsonRule })))(t)
 	var failed []string
 	for _, r := range report.Results {
 		if r.Outcome == Failed {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plantstore/internal/control"
+	"plantstore/internal/must"
 	"plantstore/internal/plantio"
 	"plantstore/models"
 	"plantstore/storage"
@@ -20,10 +21,7 @@ func TestLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1000
 	path := filepath.Join(t.TempDir(), "plants.db")
-	store, err := bbolt.OpenFile(path, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(bbolt.OpenFile(path, storage.Options{}))(t)
 	defer func() { _ = store.Close() }()
 	listener, err := control.Listen(t.Context(), path)
 	if err != nil {
@@ -31,10 +29,7 @@ func TestLimit(t *testing.T) {
 	}
 	server := control.Start(listener, store, control.Options{Requests: http.NotFoundHandler(), MaxBodyBytes: limit, Logger: slog.New(slog.DiscardHandler)})
 	defer func() { _ = server.Close() }()
-	client, err := control.Dial(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(control.Dial(t.Context(), path))(t)
 	defer func() { _ = client.Close() }()
 	fits := limit - len(`{"id":1,"name":""}`)
 	lengths := []int{0, fits, fits + 1, 1, 5 << 20, 2, 9 << 20, 5 << 20, fits}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plantstore/internal/must"
 	"plantstore/storage"
 )
 

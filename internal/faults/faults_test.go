@@ -21,6 +21,7 @@ import (
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/faults"
+	"plantstore/internal/must"
 	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/routes"
@@ -38,10 +39,7 @@ func newHandler(t *testing.T, store faults.Creator, logs ...io.Writer) (h http.H
 // newHandlerWith is newHandler with the logger of the routes.
 func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h http.Handler, counted func() []string) {
 	t.Helper()
-	description, err := apidocs.New("http://127.0.0.1:8080")
-	if err != nil {
-		t.Fatal(err)
-	}
+	description := must.Get(apidocs.New("http://127.0.0.1:8080"))(t)
 	verify := func(token string) (string, error) {
 		if token != "good" {
 			return "", models.NewError(models.CodeUnauthorized, "bad token")
@@ -83,10 +81,7 @@ func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h 
 // newStore returns a real store that is closed after the test.
 func newStore(t *testing.T) *storage.Store {
 	t.Helper()
-	store, err := storage.Engines{"bbolt": bbolt.Open}.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"), storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(storage.Engines{"bbolt": bbolt.Open}.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
