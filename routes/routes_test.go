@@ -101,7 +101,7 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(t), func(o *routes.Options) { o.MaxBodyBytes = 1 << 20 })
 	s := server.New(server.Config{
-		Handler: h, Logger: slog.New(slog.DiscardHandler), Refused: func(models.Code) {},
+		Handler: h, Logger: slog.New(slog.DiscardHandler), Refused: func(*models.Error, string, net.Addr) {},
 		HeaderTimeout: time.Minute, RequestTimeout: time.Minute, ShutdownTimeout: time.Minute,
 	})
 	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)

@@ -23,10 +23,7 @@ func TestLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plants.db")
 	store := must.Get(bbolt.OpenFile(path, storage.Options{}))(t)
 	defer func() { _ = store.Close() }()
-	listener, err := control.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(control.Listen(t.Context(), path))(t)
 	server := control.Start(listener, store, control.Options{Requests: http.NotFoundHandler(), MaxBodyBytes: limit, Logger: slog.New(slog.DiscardHandler)})
 	defer func() { _ = server.Close() }()
 	client := must.Get(control.Dial(t.Context(), path))(t)

@@ -61,9 +61,7 @@ func TestStalledClientIsCutOff(t *testing.T) {
 		listener.conns <- far
 		failed := make(chan time.Time, 1)
 		server := Start(listener, storage.New(endlessSnapshotter{failed: failed}, nil, storage.Limits{}, storage.Options{ReadOnly: true}), Options{Requests: http.NotFoundHandler(), MaxBodyBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
-		if _, err := io.WriteString(near, "GET /snapshot HTTP/1.1\r\nHost: plantstore\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(near, "GET /snapshot HTTP/1.1\r\nHost: plantstore\r\n\r\n"))(t)
 		for range 10 { // each longer than the server's buffers
 			if _, err := io.ReadFull(near, make([]byte, 4*bufferSize)); err != nil {
 				t.Fatalf("a client that takes a little is cut off: %v", err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/internal/must"
 	"plantstore/internal/requests"
 	"plantstore/models"
 )
@@ -68,9 +69,7 @@ func query(t *testing.T, r *requests.Recorder, method, query string) (all []requ
 	}
 	for line := range strings.Lines(w.Body.String()) {
 		var r requests.Request
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &r))
 		all = append(all, r)
 	}
 	return all
