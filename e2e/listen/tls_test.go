@@ -90,10 +90,10 @@ func serial(t *testing.T, address string, config *tls.Config) string {
 func TestCertificateIsReplaced(t *testing.T) {
 	t.Parallel()
 	authority, dir, now := certtest.New(t), t.TempDir(), time.Now()
-	generation := func(name string, hours time.Duration) (key string) {
+	generation := func(name string, hours int) (key string) {
 		t.Helper()
 		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-		_, key = authority.Issue(filepath.Join(dir, name), now.Add(hours*time.Hour))
+		_, key = authority.Issue(filepath.Join(dir, name), now.Add(time.Duration(hours)*time.Hour))
 		relink(t, name, filepath.Join(dir, "current"))
 		return key
 	}
@@ -101,9 +101,9 @@ func TestCertificateIsReplaced(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Dir: t.TempDir(), Env: []string{
 		"TLS_CERT_FILE=" + filepath.Join(dir, "current", "cert.pem"), "TLS_KEY_FILE=" + filepath.Join(dir, "current", "key.pem"),
 	}})
-	wantExpiry := func(hours time.Duration) {
+	wantExpiry := func(hours int) {
 		t.Helper()
-		got, want := server.Metrics()["plantstore_certificate_expiry_timestamp_seconds"], now.Add(hours*time.Hour).Unix()
+		got, want := server.Metrics()["plantstore_certificate_expiry_timestamp_seconds"], now.Add(time.Duration(hours)*time.Hour).Unix()
 		if got != float64(want) {
 			t.Errorf("the metric of the expiry is %v, want %d", got, want)
 		}

@@ -47,7 +47,9 @@ func Do(ctx context.Context, client *http.Client, method, url, body string, head
 		return Reply{}, err
 	}
 	for field := range slices.Chunk(header, 2) {
-		request.Header.Set(field[0], field[1])
+		if request.Header.Set(field[0], field[1]); field[0] == "Host" {
+			request.Host = field[1]
+		}
 	}
 	response, err := client.Do(request)
 	if err != nil {
