@@ -16,6 +16,7 @@ import (
 
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -96,12 +97,12 @@ func (m site) commandAs(t *testing.T, user int, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// copyProgram returns a copy of a program that all users may run.
+// copyProgram returns a copy of a program that all users may run. This process must not write it: a
+// child that it forks meanwhile would have it open, so that it could not be run.
 func (m site) copyProgram(t *testing.T, path string) string {
 	t.Helper()
 	to := filepath.Join(m.dir, filepath.Base(path))
-	must.Do(t, os.WriteFile(to, must.Get(os.ReadFile(path))(t), 0o700))
-	must.Do(t, os.Chmod(to, 0o755))
+	process.Run(t, "install", "--mode=755", path, to)
 	return to
 }
 
