@@ -2,6 +2,7 @@ package plantstore
 
 import (
 	"bufio"
+	"net/http"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -41,4 +42,11 @@ func (b *Browsing) Stop() {
 	if err := b.cmd.Wait(); err != nil {
 		b.t.Errorf("plantstore plants browse: %v", err)
 	}
+}
+
+// Get requests a path relative to the page, with its key, and returns the body.
+func (b *Browsing) Get(path string) string {
+	b.t.Helper()
+	base, key, _ := strings.Cut(b.Link, "#key=")
+	return must.Get(Do(b.t.Context(), NewClient(b.t), http.MethodGet, base+path, "", "Authorization", "Bearer "+key))(b.t).Body
 }
