@@ -43,34 +43,34 @@ cluster: ## build the static binary bin/plantstore-cluster, for several machines
 	CGO_ENABLED=0 go build -C cluster -tags $(tags) -trimpath -ldflags '-s -w' -o ../bin/plantstore-cluster$(shell go env GOEXE) .
 
 .PHONY: quick
-quick: $(gofumpt) ## format, vet and test the packages that differ from the branch main, in some 20 s
+quick: $(gofumpt) ## format, vet and test the packages that differ from main, in about 20 s
 	.ci/quick $(gofumpt)
 
 .PHONY: check
-check: lint cross tidy test-all ## lint, build for other systems, and run all tests; CI runs fuzz and vuln, too
+check: lint cross tidy test-all ## lint, build for other systems and run all tests, like CI without fuzz and vuln
 
 .PHONY: test
-test: ## run the unit tests, and user stories with the real program: needs only Go and git, some two minutes
+test: ## run the unit tests and scripts against the real program, in about two minutes; needs only Go and git
 	cd e2e && go test -vet=off -tags $(tags) -count=1 -run '^TestScripts$$' ./scripts
 	cd cluster && go test -vet=off -tags $(tags) ./...
 	go test -vet=off -tags $(tags) ./...
 
 .PHONY: test-all
-test-all: tools ## run all tests, the unit tests with the race detector; on Debian, root installs missing packages
+test-all: tools ## run all tests, with the race detector; on Debian, installs missing packages as root
 	cd e2e && go test -vet=off -p 3 -tags $(tags) -count=1 -timeout 20m ./...
 	cd cluster/e2e && go test -vet=off -tags $(tags) -count=1 -timeout 20m ./...
 	cd cluster && go test -vet=off -race -tags $(tags) ./...
 	go test -vet=off -race -tags $(tags) ./...
 
 .PHONY: torture
-torture: tools ## run the tests of faults in their long form, for three to four hours
+torture: tools ## run the fault tests in their long form, for three to four hours
 	TORTURE=1 go test -race -tags $(tags) -count=1 -timeout 2h -run '^TestRace$$' -v ./storage/bbolt
 	@for run in "e2e ./crash ./durability ./overload" "cluster/e2e ."; do (set -x; cd $${run%% *}; \
 		TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -p 1 -v $${run#* } | grep -vE '^ *(=== |--- PASS: .*/)'); \
 	done
 
 .PHONY: fuzz
-fuzz: ## fuzz each target for FUZZTIME (10m)
+fuzz: ## fuzz each target for FUZZTIME (default: 10m)
 	.ci/fuzz $(FUZZTIME)
 
 .PHONY: bench
@@ -78,12 +78,12 @@ bench: ## measure the speed and write docs/benchmarks.md; BENCH_ARGS=-help lists
 	cd e2e && go run -tags $(tags) ./bench $(BENCH_ARGS)
 
 .PHONY: lint
-lint: $(golangci_lint) $(gofumpt) ## check the format of all modules, vet and lint them
+lint: $(golangci_lint) $(gofumpt) ## check the format of all modules, and vet and lint them
 	@unformatted=$$($(gofumpt) -l .); test -z "$$unformatted" || { echo "not formatted by gofumpt: $$unformatted" >&2; exit 1; }
 	@for module in $(modules); do (set -x; cd $$module; $(golangci_lint) run --build-tags $(tags) ./...); done
 
 .PHONY: cross
-cross: ## build for each system
+cross: ## build for other systems
 	@for platform in $(platforms); do for module in . cluster; do \
 		(set -x; CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -C $$module -tags $(tags) -trimpath -o /dev/null .); \
 	done; done
@@ -110,33 +110,33 @@ image: ## build the container image with buildah; IMAGE_ARGS adds arguments
 	buildah build --format=docker --tag=plantstore $(IMAGE_ARGS) .
 
 .PHONY: cluster-image
-cluster-image: ## build the container image of plantstore-cluster, likewise
+cluster-image: ## build the container image of plantstore-cluster
 	buildah build --format=docker --tag=plantstore-cluster --build-arg=MODULE=cluster $(IMAGE_ARGS) .
 
 .PHONY: completions
-completions: ## write the completions for shells into bin/completions
+completions: ## write shell completions into bin/completions
 	mkdir -p bin/completions
 	go run -tags $(tags) . completion bash >bin/completions/plantstore.bash
 	go run -tags $(tags) . completion zsh >bin/completions/_plantstore
 	go run -tags $(tags) . completion fish >bin/completions/plantstore.fish
 
 .PHONY: licences
-licences: ## write the licences of all linked modules into bin/LICENCES and bin/cluster/LICENCES
+licences: ## write the licenses of all linked modules into bin/LICENCES and bin/cluster/LICENCES
 	mkdir -p bin/cluster
 	.ci/licences . >bin/LICENCES
 	.ci/licences cluster >bin/cluster/LICENCES
 
 .PHONY: release-check
-release-check: $(goreleaser) $(syft) ## build the files of a release in dist, without a tag
+release-check: $(goreleaser) $(syft) ## build a release in dist, without a tag
 	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) check
 	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) release --snapshot --clean
 
 .PHONY: release
-release: $(goreleaser) $(syft) ## build a release of the checked-out tag and publish it as a draft
+release: $(goreleaser) $(syft) ## build a release of the checked-out tag, and publish it as a draft
 	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) release --clean
 
 .PHONY: tools
-tools: ## install the missing tools of the tests
+tools: ## install the tools that tests need
 	.ci/tools
 
 $(golangci_lint):
