@@ -25,7 +25,7 @@ import (
 // tokens with a large scope, or after many spaces, do not raise the peak of the memory by theirs.
 func TestLargeCredentialsTakeNoMemory(t *testing.T) {
 	t.Parallel()
-	const size = 20 << 10
+	const size = 11 << 10
 	for name, large := range map[string]struct{ padding, scope string }{
 		"scope":  {"", strings.Repeat("of:no:use ", size/10)},
 		"spaces": {strings.Repeat(" ", size), ""},
@@ -39,7 +39,7 @@ func TestLargeCredentialsTakeNoMemory(t *testing.T) {
 
 func sendLargeCredentials(t *testing.T, padding, scope string) {
 	t.Helper()
-	const tokens, limit = 6000, 100 << 20 // the credentials have at least 120 MB
+	const tokens, limit = 12_000, 100 << 20 // the credentials have at least 120 MB
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"JWT_SECRET=" + secret, "JWT_SCOPE=plants:create", "LOG_LEVEL=error"}})
 	before := peak(t, server)
 	var sent atomic.Int64

@@ -59,7 +59,7 @@ func wantMemory(t testing.TB, server *plantstore.Server, figure string, most int
 
 // memoryBound returns the maximum memory in bytes, as in docs/secure.md, of a server
 // with so many connections and bodies of up to 1 MiB.
-func memoryBound(connections int64) int64 { return (552 + connections/16) << 20 }
+func memoryBound(connections int64) int64 { return 552<<20 + connections*100<<10 }
 
 // goLimit returns the setting of Go's memory limit for that bound, three quarters of it.
 func goLimit(connections int64) string {

@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strconv"
@@ -86,13 +87,24 @@ func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conditional := &http.Request{Method: r.Method, Header: http.Header{
 		"If-None-Match": {strings.Join(r.Header.Values("If-None-Match"), ", ")},
 	}}
-	http.ServeContent(withoutRanges{w}, conditional, "", time.Time{}, bytes.NewReader(d.body))
+	http.ServeContent(writer{w, d.body}, conditional, "", time.Time{}, bytes.NewReader(d.body))
 }
 
-// withoutRanges removes the Accept-Ranges that [http.ServeContent] sets.
-type withoutRanges struct{ http.ResponseWriter }
+// A writer writes a document for [http.ServeContent], without Accept-Ranges.
+type writer struct {
+	http.ResponseWriter
 
-func (w withoutRanges) WriteHeader(status int) {
+	body []byte
+}
+
+func (w writer) WriteHeader(status int) {
 	w.Header().Del("Accept-Ranges")
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// ReadFrom implements [io.ReaderFrom]. It writes the document instead, at once: [io.Copy] would hold
+// 32 KiB for a client that does not read.
+func (w writer) ReadFrom(io.Reader) (int64, error) {
+	n, err := w.Write(w.body)
+	return int64(n), err
 }

@@ -40,7 +40,7 @@ func (a *App) startAdmin() {
 		ReadTimeout:    adminTimeout,
 		IdleTimeout:    adminTimeout,
 		WriteTimeout:   adminWriteTimeout,
-		MaxHeaderBytes: 32 << 10,
+		MaxHeaderBytes: 16 << 10,
 		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
 	s.RegisterOnShutdown(cancel) // of requests that wait

@@ -133,7 +133,7 @@ func josePartCases() []Case {
 		one(rule, "white space in the header's JSON", signed(" {\n \"alg\" : \"HS256\" } ", ""), fern()),
 		one(rule, "no typ", signed(`{"alg":"HS256"}`, ""), fern()),
 		one(rule, "an unknown header field", signed(`{"alg":"HS256","x-plant":{"a":[1]}}`, ""), fern()),
-		one(rule, "very long claims, rightly signed", good().bearing(Token{Claims: `{{{live}},"u":"` + strings.Repeat("x", 20_000) + `"}`}), fern().or(401, 431)),
+		one(rule, "very long claims, rightly signed", good().bearing(Token{Claims: `{{{live}},"u":"` + strings.Repeat("x", 8000) + `"}`}), fern()),
 	}
 	for _, alg := range []string{"RS256", "PS256", "ES256", "EdDSA", "hs256", "Hs256", "HS256 ", "HS1", "dir", "none"} {
 		cases = append(cases, one(rule, "HMAC by the secret, with the alg \""+alg+"\"", signed(`{"alg":"`+alg+`"}`, ""), badToken()))

@@ -23,6 +23,9 @@ type duplex interface {
 	CloseWrite() error
 }
 
+// errTooManyLines is an error to which net/http responds.
+var errTooManyLines = errors.New("too many lines in the header")
+
 // A conn is the connection below net/http. It replaces the responses that net/http writes
 // itself (C1.3), and drains the input before it closes after a response.
 type conn struct {
@@ -36,6 +39,8 @@ type conn struct {
 	body    body                 // of the current request
 	begun   bool                 // a byte of a request was read
 	header  *received            // nil without [Config.KeepHeaders]
+	lines   int                  // of the header that is being read; -1 after it
+	tooMany bool                 // lines in it
 	// handling is set from the call of the handler until net/http has written its response.
 	handling bool
 	timeout  atomic.Bool // the last read for the current request was too late
@@ -43,16 +48,24 @@ type conn struct {
 	closed   atomic.Bool
 }
 
+// Read implements [io.Reader]. It counts the lines of a header, since fields may take twenty times
+// the memory of their bytes, and [Server.handle] does not see them before the header is complete.
 func (c *conn) Read(p []byte) (n int, err error) {
 	switch {
 	case c.ending.Load():
 		return 0, io.EOF
+	case c.lines > maxLines: // and the header goes on
+		c.tooMany = true
+		return 0, errTooManyLines
 	case !c.begun:
 		n, err = c.readFirst(p)
 	default:
 		n, err = c.duplex.Read(p)
 	}
 	c.header.add(p[:n])
+	if c.lines >= 0 {
+		c.lines += bytes.Count(p[:n], []byte("\n"))
+	}
 	c.timeout.Store(errors.Is(err, os.ErrDeadlineExceeded)) // perhaps in net/http's background read
 	return n, err
 }
@@ -74,9 +87,16 @@ func (c *conn) readFirst(p []byte) (n int, err error) {
 	return n, err
 }
 
-// idle is the ConnState hook of net/http, which has ended its reads of the last request then.
-func idle(nc net.Conn, state http.ConnState) {
-	if c, ok := nc.(*conn); ok && state == http.StateIdle {
+// changed is the ConnState hook of net/http. It has read a header when a connection becomes active,
+// and has ended its reads of the last request when it becomes idle.
+func changed(nc net.Conn, state http.ConnState) {
+	c, ok := nc.(*conn)
+	switch {
+	case !ok:
+	case state == http.StateActive:
+		c.lines = -1
+	case state == http.StateIdle:
+		c.lines = 0
 		c.handling = false
 		c.timeout.Store(false)
 	}
@@ -94,6 +114,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	_, rest, _ := bytes.Cut(p, []byte(" ")) // after HTTP/1.1 or HTTP/1.0
 	status, _ := strconv.ParseInt(string(rest[:min(3, len(rest))]), 10, 32)
+	if c.tooMany {
+		status = int64(models.CodeHeaderTooLarge)
+	}
 	return len(p), c.refuse(c.duplex, Refusal(models.Code(status)))
 }
 
@@ -125,8 +148,8 @@ func Refusal(status models.Code) *models.Error {
 	case models.CodeExpectationFailed:
 		return models.NewError(status, "Expect: only 100-continue is supported; send the request without it")
 	case models.CodeHeaderTooLarge:
-		return models.Errorf(status, "the request line and the header fields are larger than the limit of %d bytes in all; "+
-			"send fewer or shorter ones", maxHeaderBytes)
+		return models.Errorf(status, "the header has more than %d fields, or more than %d bytes with the request line; "+
+			"send fewer or shorter ones", maxFields, maxHeaderBytes)
 	case models.CodeNotImplemented:
 		return models.NewError(status, "Transfer-Encoding: only chunked is supported, once")
 	case models.CodeUnavailable:

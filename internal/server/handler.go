@@ -26,6 +26,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	case r.ProtoMajor != 1 || r.ProtoMinor > 1: // net/http lets these, and the preface of HTTP/2, through
 		c.turnAway(w, models.CodeVersionUnsupported)
 		return
+	case fields(r) > maxFields:
+		r.Header = nil // frees its memory: the connection may drain for seconds
+		c.turnAway(w, models.CodeHeaderTooLarge)
+		return
 	case c.slot == s.extra:
 		c.turnAway(w, models.CodeUnavailable)
 		return
@@ -55,6 +59,15 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	s.config.Handler.ServeHTTP(w, in)
+}
+
+// fields returns the number of header fields of a request. net/http has removed some from the map.
+func fields(r *http.Request) int {
+	n := 1 + len(r.TransferEncoding) // and Host
+	for _, values := range r.Header {
+		n += len(values)
+	}
+	return n
 }
 
 // turnAway responds with the Error of a code, as the last response of the connection.

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -29,6 +31,24 @@ func (s *site) waitForSlot(t *testing.T) {
 		}
 	}
 	t.Fatal("no slot was released")
+}
+
+// TestLargestHeader checks that a header within both limits is accepted, also if the body, requests
+// behind it, or folded fields have many lines.
+func TestLargestHeader(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	header := get("Host: x", "X: ")
+	s.dial(t).send(get("Host: x", "X: "+strings.Repeat("a", maxHeaderBytes-len(header)))).wantEcho("GET / ")
+	s.dial(t).send(get("Host: x", "X: "+strings.Repeat("a", maxHeaderBytes-len(header)+1))).wantRefusal(431)
+	many := slices.Repeat([]string{"X: y"}, maxFields-2) // and Host, and Content-Length
+	lines := strings.Repeat("\n", maxHeaderBytes)
+	s.dial(t).send(post("/", lines, append(many, "Content-Length: "+strconv.Itoa(len(lines)))...)).wantEcho("POST / " + lines)
+	s.dial(t).send(host("X: y" + strings.Repeat("\r\n z", maxFields))).wantEcho("GET / ")
+	c := s.dial(t).send(strings.Repeat(host(), maxLines))
+	for range maxLines {
+		c.wantEcho("GET / ")
+	}
 }
 
 // TestOverLimit checks that a connection beyond the limit gets an Error after its header (C1.3), and

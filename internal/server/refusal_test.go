@@ -53,6 +53,8 @@ func refusals() []refusal {
 		{source: `w.WriteHeader(StatusServiceUnavailable)`},
 		{source: `w.WriteHeader(StatusServiceUnavailable)`},
 
+		{request: host(slices.Repeat([]string{"X: y"}, maxFields)...), code: 431}, // and Host
+		{request: "GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("X: y\r\n", 2000), code: 431},
 		{request: "GET /\r\n", code: 400},
 		{request: "GET / HTTP/1.2\r\nHost: x\r\n\r\n", code: 505},
 		{request: "GET / HTTP/2.0\r\nHost: x\r\n\r\n", code: 505},

@@ -22,7 +22,9 @@ import (
 )
 
 const (
-	maxHeaderBytes = 32 << 10               // the request line and the header fields together
+	maxHeaderBytes = 16 << 10               // the request line and the header fields together
+	maxFields      = 100                    // header fields
+	maxLines       = 2 * maxFields          // in a part of a header: folded fields have several
 	netHTTPSlack   = 4 << 10                // net/http adds it to its own limit of a header
 	idleTime       = 2 * time.Minute        // between requests on a connection
 	responseTime   = 5 * time.Second        // for the response to a body that was too slow
@@ -101,7 +103,7 @@ func New(config Config) *Server {
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeaderBytes - netHTTPSlack,
 		ErrorLog:                     slog.NewLogLogger(config.Logger.Handler(), slog.LevelWarn),
-		ConnState:                    idle,
+		ConnState:                    changed,
 		ConnContext:                  func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 	}
 	return s

@@ -58,7 +58,7 @@ func TestPlainToTLS(t *testing.T) {
 		"request":  good,
 		"nonsense": "nonsense\r\n\r\n",
 		"body":     sized("/good", strings.Repeat("a", 8<<20)),
-		"header":   host("A: " + strings.Repeat("a", 20<<10)),
+		"header":   host("A: " + strings.Repeat("a", maxHeaderBytes)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,81 @@
+package attack
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// fields returns as many header fields as fit into size bytes, with different short names.
+func fields(size int, value string) string {
+	var all strings.Builder
+	for n := int64(36 * 36); ; n++ {
+		field := strconv.FormatInt(n, 36) + ":" + value + "\n"
+		if all.Len()+len(field) > size {
+			return all.String()
+		}
+		all.WriteString(field)
+	}
+}
+
+// TestMemoryOfConnections checks how much memory a connection takes at most, as in docs/secure.md:
+// with the headers that take most, complete or not, and clients that do not read the response.
+func TestMemoryOfConnections(t *testing.T) { //nolint:paralleltest // its clients need much memory, too
+	const connections, size, most = 2000, 15 << 10, 100 << 10
+	value := strings.Repeat("v", 160)
+	for name, row := range map[string]struct{ query, fields string }{
+		"long query":               {strings.Repeat("q", size), "\n"},
+		"fewer than 100 fields":    {"", fields(size, value) + "\n"},
+		"the same, not ended":      {"", fields(size, value)},
+		"thousands of fields":      {"", fields(size, "") + "\n"},
+		"the same, not ended, too": {"", fields(size, "")},
+		"behind a request":         {"", "\nGET / HTTP/1.1\nHost: x\n" + fields(size/4, "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
+			script := regexp.MustCompile(`/scalar-\w+\.js`).FindString(s.Get(s.BaseURL + "/docs").Body)
+			request := fmt.Sprintf("GET /docs%s?%s HTTP/1.1\nHost: x\n%s", script, row.query, row.fields)
+			before := peak(t, s)
+			var waiting sync.WaitGroup
+			for range connections {
+				c := dialDeaf(t, s)
+				waiting.Go(func() {
+					_, _ = io.WriteString(c, request) // it may be refused before its end
+					_, _ = c.Read(make([]byte, 1))    // the response has begun, or the connection is closed
+				})
+			}
+			waiting.Wait()
+			each := (peak(t, s) - before) / connections
+			t.Logf("%d KiB for each connection", each>>10)
+			if each > most {
+				t.Errorf("%d bytes for each connection, want at most %d", each, most)
+			}
+		})
+	}
+}
+
+// dialDeaf connects to a server, with the smallest buffer for responses.
+func dialDeaf(t *testing.T, s *plantstore.Server) net.Conn {
+	t.Helper()
+	dialer := net.Dialer{Control: func(_, _ string, socket syscall.RawConn) error {
+		return socket.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 1) })
+	}}
+	c, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.BaseURL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
