@@ -3,7 +3,6 @@ package middleware
 import (
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -52,7 +51,7 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 	}
 	method, path := c.Request.Method, c.FullPath()
 	if path == "" { // not a route: the path, and the method, may be any text
-		method, path = models.WithoutToken(method), models.WithoutToken(c.Request.URL.Path)
+		method, path = models.ClientText(method), models.ClientText(c.Request.URL.Path)
 	}
 	attrs := append(make([]slog.Attr, 0, 16), // as many as there can be
 		slog.String("method", method),
@@ -62,20 +61,24 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 	if r.failure != nil {
 		attrs = append(attrs, slog.Int("error", int(r.failure.Code)), slog.String("message", models.WithoutToken(r.failure.Message)))
 		if cause := r.failure.Unwrap(); cause != nil {
-			attrs = append(attrs, slog.String("cause", models.WithoutToken(cause.Error())))
+			text := models.ClientText
+			if r.failure.Code.ServerFault() { // perhaps with a stack
+				text = models.WithoutToken
+			}
+			attrs = append(attrs, slog.String("cause", text(cause.Error())))
 		}
 	}
 	if r.noted {
 		attrs = append(attrs, slog.Int64("plant_id", r.id), milliseconds("store_duration_ms", r.stored))
 	}
 	attrs = append(attrs,
-		slog.String("subject", shortened(r.subject)),
+		slog.String("subject", r.subject),
 		milliseconds("duration_ms", took),
 		slog.String("remote", c.Request.RemoteAddr))
 	if logger.Enabled(ctx, slog.LevelDebug) {
 		attrs = append(attrs,
 			slog.Int64("body_bytes", c.Request.ContentLength), // -1: chunked
-			slog.String("user_agent", models.WithoutToken(c.Request.UserAgent())))
+			slog.String("user_agent", models.ClientText(c.Request.UserAgent())))
 	}
 	if trace := traceID(c.Request.Header["Traceparent"]); trace != "" {
 		attrs = append(attrs, slog.String("trace_id", trace))
@@ -89,17 +92,6 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 // milliseconds returns an attribute of a duration.
 func milliseconds(key string, d time.Duration) slog.Attr {
 	return slog.Float64(key, float64(d.Microseconds())/1000)
-}
-
-// longestSubject bounds the bytes of the subject in a line.
-const longestSubject = 255
-
-// shortened returns the first bytes of a subject, which handlers of logs escape.
-func shortened(subject string) string {
-	if len(subject) <= longestSubject {
-		return subject
-	}
-	return strings.ToValidUTF8(subject[:longestSubject], "") // without half a character
 }
 
 // outcome returns the outcome of a request as one word, as in the metrics, and the level of its line.

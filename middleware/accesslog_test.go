@@ -147,16 +147,13 @@ func TestLineHidesTokens(t *testing.T) {
 }
 
 // TestLineHasSubject checks that a line has the subject of the token as it is, whatever it looks
-// like, up to 255 bytes and without half a character.
+// like.
 func TestLineHasSubject(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ subject, want string }{
 		"none":       {"", ""},
 		"control":    {"a\x1b[2J\u202e\n\"b", "a\x1b[2J\u202e\n\"b"},
 		"like token": {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"},
-		"long":       {strings.Repeat("a", 255), strings.Repeat("a", 255)},
-		"too long":   {strings.Repeat("a", 256), strings.Repeat("a", 255)},
-		"half":       {strings.Repeat("a", 254) + "ß", strings.Repeat("a", 254)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

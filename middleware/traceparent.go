@@ -6,10 +6,13 @@ import "regexp"
 // flags. Future versions may have more fields.
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
 
+// maxTraceparent is the maximum length of a value that is searched.
+const maxTraceparent = 255
+
 // traceID returns the trace id in the values of traceparent, or "" unless there is
 // exactly one valid value.
 func traceID(values []string) string {
-	if len(values) != 1 {
+	if len(values) != 1 || len(values[0]) > maxTraceparent {
 		return ""
 	}
 	m := traceparent.FindStringSubmatch(values[0])

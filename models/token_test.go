@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -23,6 +24,28 @@ func TestHoldsToken(t *testing.T) {
 	} {
 		if got := models.HoldsToken(text); got != want {
 			t.Errorf("HoldsToken(%q) is %t", text, got)
+		}
+	}
+}
+
+// TestClientText checks that a long text is cut, without the beginning of a token at its end.
+func TestClientText(t *testing.T) {
+	t.Parallel()
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
+	long := strings.Repeat("/ab", 85)
+	for text, want := range map[string]string{
+		"":                             "",
+		"/caf\xe9":                     "/caf\xe9",
+		"/x/" + token:                  models.Redacted,
+		long:                           long,
+		long + "/":                     long[:250] + "…",
+		token + long:                   models.Redacted,
+		long + token:                   long[:250] + "…",
+		long[:249] + "," + token:       long[:249] + ",…",
+		strings.Repeat("\x01", 16<<10): strings.Repeat("\x01", 252) + "…",
+	} {
+		if got := models.ClientText(text); got != want || len(got) > 255 {
+			t.Errorf("ClientText(%.40q) is %q, want %q", text, got, want)
 		}
 	}
 }

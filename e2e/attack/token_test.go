@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,41 @@ import (
 	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 )
+
+// TestLongRequestsAreLoggedShort sends all that is logged of a request, or searched, as long as possible,
+// and of characters that a log escapes.
+func TestLongRequestsAreLoggedShort(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=debug"}})
+	const size, most = 15 << 10, 4 << 10
+	jose := func(header string) string { return base64.RawURLEncoding.EncodeToString([]byte(header)) + ".e30.AAAA" }
+	for _, request := range []string{
+		strings.Repeat("x", size) + " /plants HTTP/1.1\r\n",
+		"GET /" + strings.Repeat("%01", size/3) + " HTTP/1.1\r\n",
+		"GET /" + strings.Repeat("a", size) + " HTTP/1.1\r\n",
+		"GET /docs HTTP/1.1\r\nUser-Agent: " + strings.Repeat("\xff", size) + "\r\n",
+		"GET /docs HTTP/1.1\r\nTraceparent: 01-" + strings.Repeat("a", 32) + "-" + strings.Repeat("a", 16) + "-00-" + strings.Repeat("b", size) + "\r\n",
+		"POST /plants HTTP/1.1\r\nAuthorization: Bearer " + jose(`{"alg":"`+strings.Repeat(`\u0001`, size/9)+`"}`) + "\r\n",
+		"POST /plants HTTP/1.1\r\nAuthorization: Bearer " + jose(`{"alg":"HS256","kid":"`+strings.Repeat(`\u0001`, size/9)+`"}`) + "\r\n",
+	} {
+		p := dialPeer(t, server, "")
+		p.send(request + "Host: x\r\nConnection: close\r\n\r\n")
+		if _, err := io.Copy(io.Discard, p.In); err != nil {
+			t.Error(err)
+		}
+	}
+	server.Stop()
+	requests := 0
+	for line := range strings.Lines(server.Log()) {
+		if len(line) > most {
+			t.Errorf("a line of %d bytes: %.300s", len(line), line)
+		}
+		requests += strings.Count(line, `"msg":"request"`)
+	}
+	if requests != 7 {
+		t.Errorf("%d requests are in the log, want 7", requests)
+	}
+}
 
 // TestTokenIsNotLogged checks that a valid token is in no log, whatever its header contains and
 // wherever in a request it occurs (C4.25).

@@ -106,6 +106,6 @@ func kidOf(token string) string {
 	if json.Unmarshal(text, &header) != nil {
 		return ""
 	}
-	kid := models.WithoutToken(header.Kid)
+	kid := models.ClientText(header.Kid)
 	return strings.ToValidUTF8(kid[:min(len(kid), maxKid)], "")
 }
