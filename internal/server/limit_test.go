@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hold opens a connection and sends a request on it.
@@ -48,6 +49,31 @@ func TestLargestHeader(t *testing.T) {
 	c := s.dial(t).send(strings.Repeat(host(), maxLines))
 	for range maxLines {
 		c.wantEcho("GET / ")
+	}
+}
+
+// TestDeafClient checks how much of a response the kernel keeps for a client that does not read it.
+func TestDeafClient(t *testing.T) {
+	t.Parallel()
+	sent := make(chan int)
+	s := start(t, handler(func(w http.ResponseWriter, _ *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Second)) // until the kernel takes no more
+		total := 0
+		for piece := make([]byte, 16<<10); ; {
+			n, err := w.Write(piece)
+			if total += n; err != nil {
+				sent <- total
+				return
+			}
+		}
+	}))
+	c := s.dial(t)
+	if err := c.Conn.(*net.TCPConn).SetReadBuffer(1); err != nil {
+		t.Fatal(err)
+	}
+	c.send(host())
+	if n := <-sent; n > 8*sendBuffer {
+		t.Errorf("%d bytes of a response were sent, want at most %d", n, 8*sendBuffer)
 	}
 }
 

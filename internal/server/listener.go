@@ -51,7 +51,11 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // newConn returns the connection for net/http, which holds slot.
 func (s *Server) newConn(nc net.Conn, slot chan struct{}) *conn {
-	network := nc.(duplex) //nolint:forcetypeassert // TCP and Unix sockets are
+	network := nc.(interface { //nolint:forcetypeassert // TCP and Unix sockets have both
+		duplex
+		SetWriteBuffer(bytes int) error
+	})
+	_ = network.SetWriteBuffer(sendBuffer) // else it grows to megabytes if the client does not read
 	c := &conn{duplex: network, network: network, server: s, slot: slot}
 	if s.config.KeepHeaders {
 		c.header = new(received)
@@ -83,7 +87,7 @@ func (c *conn) handshake(secure *tls.Conn) error {
 		_ = c.refuse(c.network, models.NewError(models.CodeBadRequest, "this port uses TLS and the request came in plain HTTP: send it to an https:// URL"))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.Canceled): // a port scan, or a shutdown
 		c.server.config.Logger.LogAttrs(ctx, slog.LevelInfo, "TLS handshake failed",
-			slog.String("remote", c.RemoteAddr().String()), slog.String("cause", models.WithoutToken(err.Error())))
+			slog.String("remote", c.RemoteAddr().String()), slog.String("cause", models.ClientText(err.Error())))
 	}
 	return err
 }

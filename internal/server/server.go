@@ -32,6 +32,7 @@ const (
 	drainTime      = 5 * time.Second        // for reading after the last response
 	lastDrainTime  = 500 * time.Millisecond // the same during a shutdown
 	maxDrained     = 64 << 20               // bytes read after the last response
+	sendBuffer     = 64 << 10               // bytes of responses that the kernel keeps for a client; it doubles them
 )
 
 // Config configures a [Server]. Only TLS, HeaderTimeout, CORS, KeepHeaders and MaxConnections are optional.
