@@ -61,6 +61,41 @@ func TestRootInDirectoryOfAttacker(t *testing.T) {
 	}
 }
 
+// TestLinksOfAttacker checks that a path through a link of the attacker, or as root through his
+// directory, is refused before anything is created there. Links of root are followed.
+func TestLinksOfAttacker(t *testing.T) {
+	t.Parallel()
+	m := newSite(t)
+	shared, theirs := m.mkdir(t, "shared", 0o777|fs.ModeSticky, 0), m.mkdir(t, "theirs", 0o755, attacker)
+	for name, user := range map[string]int{"root": 0, "victim": victim} {
+		own, inside := m.mkdir(t, "of-"+name, 0o700, user), m.mkdir(t, "theirs/"+name, 0o700, user)
+		link := filepath.Join(shared, name)
+		must.Do(t, errors.Join(os.Symlink(own, link), os.Lchown(link, attacker, attacker)))
+		relative := filepath.Join(m.dir, "relative-"+name)
+		must.Do(t, errors.Join(os.Symlink("shared/"+name, relative), os.Lchown(relative, user, user)))
+		linked := fmt.Sprintf("%s is a symbolic link of the user %d", link, attacker)
+		inTheirs := fmt.Sprintf("root must not write to %s, which belongs to the user %d", theirs, attacker)
+		if user != 0 { // it trusts those who let it create a directory in theirs
+			inTheirs = ""
+		}
+		for dir, want := range map[string]string{link: linked, link + "/new/data": linked, relative: linked, inside: inTheirs, own: ""} {
+			out, code := run(m.commandAs(t, user, "token", "--storage-url", dir+"/plants.db"))
+			if (code == 1) != (want != "") || !strings.Contains(out, want) {
+				t.Errorf("%s in %s: exit code %d, want %q:\n%s", name, dir, code, want, out)
+			}
+			if want != "" && contents(t, own)+contents(t, inside) != "" {
+				t.Errorf("%s in %s: the directories contain %s %s", name, dir, contents(t, own), contents(t, inside))
+			}
+			must.Do(t, errors.Join(os.RemoveAll(own+"/jwt-secret"), os.RemoveAll(inside+"/jwt-secret")))
+		}
+		good := filepath.Join(m.dir, "good-"+name)
+		must.Do(t, os.Symlink("of-"+name, good)) // of root
+		if out, code := run(m.commandAs(t, user, "token", "--storage-url", good+"/plants.db")); code != 0 || contents(t, own) != "jwt-secret" {
+			t.Errorf("%s in %s: exit code %d:\n%s", name, good, code, out)
+		}
+	}
+}
+
 // TestOwnerInDirectory checks that the advice of the refusal works: the owner of the directory
 // runs the command.
 func TestOwnerInDirectory(t *testing.T) {

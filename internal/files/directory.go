@@ -16,8 +16,8 @@ import (
 // When it returns nil, the directory survives a power failure. The entry of an existing directory is
 // synced as well, since its creator may have died before doing so.
 //
-// It fails if the process is root and another user owns the directory: that user could redirect what
-// root writes.
+// It fails if another user could redirect what is written: one who owns a symbolic link on the path,
+// or, if the process is root, a directory.
 func MkdirAll(dir string, perm fs.FileMode) error {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -27,10 +27,13 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	for parent := filepath.Dir(first); missing(parent); parent = filepath.Dir(first) {
 		first = parent
 	}
+	if err := checkPath(path); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(path, perm); err != nil {
 		return err
 	}
-	if err := refuseRoot(path); err != nil {
+	if err := checkPath(path); err != nil { // another user may have created the rest meanwhile
 		return err
 	}
 	for ; ; path = filepath.Dir(path) {
@@ -49,21 +52,63 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// refuseRoot returns an error if the process is root and dir belongs to another user.
-func refuseRoot(dir string) error {
-	info, err := os.Stat(dir)
+// isForeign reports whether what belongs to the user uid belongs to neither root nor the user of this
+// process.
+func isForeign(uid int) bool { return uid != 0 && uid != os.Geteuid() }
+
+// checkPath returns an error if another user could redirect what is written to dir, as [MkdirAll]
+// says. It checks what exists of the path, and of the targets of links.
+func checkPath(dir string) error {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := checkPath(parent); err != nil {
+			return err
+		}
+	}
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // nothing can be written there, either
+		return nil
+	}
+	if err == nil {
+		err = checkElement(dir, info)
+	}
+	if err != nil || info.Mode().Type() != fs.ModeSymlink {
+		return err
+	}
+	if _, err := os.Stat(dir); err != nil { // without a target, or a loop
+		return nil //nolint:nilerr // the first use fails
+	}
+	target, err := os.Readlink(dir)
+	if err == nil && !filepath.IsAbs(target) {
+		parent, err = filepath.EvalSymlinks(parent)
+		target = filepath.Join(parent, target)
+	}
+	if err != nil {
+		return err
+	}
+	return checkPath(target)
+}
+
+// checkElement rejects a symbolic link of a user other than root and the user of this process, and,
+// if that is root, a directory.
+func checkElement(path string, info fs.FileInfo) error {
 	uid, _, known := ownerOf(info)
-	if !known || uid == 0 || os.Geteuid() != 0 {
+	isLink := info.Mode().Type() == fs.ModeSymlink
+	if !known || !isForeign(uid) || !isLink && os.Geteuid() != 0 {
 		return nil
 	}
 	name, sudo := strconv.Itoa(uid), fmt.Sprintf("'#%d'", uid)
 	if account, err := user.LookupId(name); err == nil {
 		name, sudo = account.Username, account.Username
 	}
-	return fmt.Errorf("root must not write to %s, which belongs to the user %s: run this command as that user, with sudo -u %s plantstore …", dir, name, sudo)
+	if isLink {
+		return fmt.Errorf("%s is a symbolic link of the user %s, who could redirect what is written there: name its target instead", path, name)
+	}
+	return fmt.Errorf("root must not write to %s, which belongs to the user %s: run this command as that user, with sudo -u %s plantstore …", path, name, sudo)
 }
 
 // SyncDir makes the names in dir durable. It is a no-op where directories cannot be

@@ -24,8 +24,8 @@ const (
 // perm is the mode of created files: accessible only to the owner.
 const perm fs.FileMode = 0o600
 
-// Create creates the file path of this program, which must not exist, in a directory that root must
-// not share with its owner, see [MkdirAll]. It calls write with an empty temporary file there. The
+// Create creates the file path of this program, which must not exist, in a directory that passes the
+// checks of [MkdirAll]. It calls write with an empty temporary file there. The
 // file is then synced, and appears under its name in one step. When Create returns nil, the file is
 // complete and survives a power failure.
 //
@@ -38,7 +38,7 @@ const perm fs.FileMode = 0o600
 // and ends in .tmp. On Unix it is removed when the next file is created in the directory and no
 // other process is creating one.
 func Create(path string, write func(*os.File) error) error {
-	if err := refuseRoot(filepath.Dir(path)); err != nil {
+	if err := checkPath(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return place(path, write, func(tmp string) error { return link(tmp, path) })
@@ -56,7 +56,7 @@ func link(tmp, path string) error {
 // Replace is [Create] for a file that may exist: the new file replaces it in one step. A symbolic
 // link is replaced, not followed.
 func Replace(path string, write func(*os.File) error) error {
-	if err := refuseRoot(filepath.Dir(path)); err != nil {
+	if err := checkPath(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return CreateOutput(path, true, write)

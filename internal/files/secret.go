@@ -46,15 +46,10 @@ func ReadSecret(path string) ([]byte, error) {
 func ReadPublic(path string) ([]byte, error) { return readNamed(path, maxPublic, othersWrite) }
 
 // ReadConfig is [ReadSecret] for the file .env, which may contain secrets. The group of this process
-// may write to it. A symbolic link must belong to root or the user of this process, too: in a
-// directory such as /tmp others must not choose the file.
+// may write to it. It fails for a symbolic link: in a directory such as /tmp others must not choose
+// the file.
 func ReadConfig(path string) ([]byte, error) {
-	if info, err := os.Lstat(path); err == nil {
-		if err := checkOwner(path, info); err != nil {
-			return nil, err
-		}
-	}
-	file, err := os.OpenFile(path, readFlags, 0)
+	file, err := openDirect(path, "copy its target there")
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +59,7 @@ func ReadConfig(path string) ([]byte, error) {
 // ReadGenerated is [ReadSecret] for a secret that this program has generated. It also fails for a
 // symbolic link, and if others can read the file.
 func ReadGenerated(path string) ([]byte, error) {
-	file, err := os.OpenFile(path, readFlags|NoFollow, 0)
-	if errors.Is(err, syscall.ELOOP) {
-		return nil, fmt.Errorf("%s is a symbolic link, by which other users could choose the secret: remove it, or name its target in JWT_SECRET_FILE", path)
-	}
+	file, err := openDirect(path, "name its target in JWT_SECRET_FILE")
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +73,15 @@ func ReadGenerated(path string) ([]byte, error) {
 			path, info.Mode().Perm())
 	}
 	return contents, nil
+}
+
+// openDirect opens a file that must not be a symbolic link. instead is the remedy if it is one.
+func openDirect(path, instead string) (*os.File, error) {
+	file, err := os.OpenFile(path, readFlags|NoFollow, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%s is a symbolic link, by which other users could choose the file: remove it, or %s", path, instead)
+	}
+	return file, err
 }
 
 // readNamed is read for a file that the operator has named.
@@ -118,25 +119,20 @@ func read(file *os.File, limit int64, writers fs.FileMode) ([]byte, error) {
 // check rejects a file that other users can change. Where owners are not known, as on Windows, it
 // returns nil.
 func check(path string, info fs.FileInfo, writers fs.FileMode) error {
-	_, gid, known := ownerOf(info)
+	uid, gid, known := ownerOf(info)
 	if gid != os.Getegid() {
 		writers |= groupWrites
 	}
-	if err := checkOwner(path, info); err != nil || !known || info.Mode().Perm()&writers == 0 {
-		return err
-	}
-	return fmt.Errorf("%s: other users can change it: its mode is %#o; chmod go-w %[1]s after checking its contents", path, info.Mode().Perm())
-}
-
-// checkOwner rejects a file or a symbolic link of a user other than root and the user of this
-// process.
-func checkOwner(path string, info fs.FileInfo) error {
-	uid, _, known := ownerOf(info)
-	if !known || uid == 0 || uid == os.Geteuid() {
+	switch {
+	case !known:
 		return nil
+	case isForeign(uid):
+		return fmt.Errorf("%s: other users can change it: it belongs to the user %d, and this process runs as %d; "+
+			"run this as its owner, or chown it to root or to the user of this process", path, uid, os.Geteuid())
+	case info.Mode().Perm()&writers != 0:
+		return fmt.Errorf("%s: other users can change it: its mode is %#o; chmod go-w %[1]s after checking its contents", path, info.Mode().Perm())
 	}
-	return fmt.Errorf("%s: other users can change it: it belongs to the user %d, and this process runs as %d; "+
-		"run this as its owner, or chown it to root or to the user of this process", path, uid, os.Geteuid())
+	return nil
 }
 
 // isExposed reports whether other users can read a file. For a file of root, group access is

@@ -18,11 +18,11 @@ const maxPath = 103
 // ErrListening is returned by [Listen] for a socket that is in use.
 var ErrListening = errors.New("another process listens")
 
-// Listen creates a Unix socket at path with the given permissions, in a directory that root must not
-// share with its owner, see [MkdirAll]. It replaces a socket that has no listener; it fails for any
+// Listen creates a Unix socket at path with the given permissions, in a directory that passes the
+// checks of [MkdirAll]. It replaces a socket that has no listener; it fails for any
 // other file, or if the socket may have a listener. Closing the listener removes the socket.
 func Listen(ctx context.Context, path string, mode fs.FileMode) (net.Listener, error) {
-	if err := refuseRoot(filepath.Dir(path)); err != nil {
+	if err := checkPath(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	if err := removeStale(ctx, path); err != nil {
