@@ -104,13 +104,15 @@ type Request struct {
 	Token *Token
 }
 
+// A PlantField is a field of a Plant.
+type PlantField struct{ Name, Text string }
+
 // A Response is an expected response. The cases of [everyCases] check all responses as well.
 type Response struct {
 	// Codes are the allowed values of error; 200 stands for a Plant.
 	Codes []int
-	// Name and Tag are the Plant; a nil Tag means that there is none.
-	Name string
-	Tag  *string
+	// Plant are the fields of the Plant, and no others.
+	Plant []PlantField
 	// Naming are words that the message must contain, NotNaming words that it must not.
 	Naming, NotNaming []string
 	// Raw are substrings that the body must contain, byte for byte.
@@ -209,11 +211,11 @@ func (r Request) bearing(t Token) Request {
 }
 
 //go:noinline
-func plant(name string) Response { return Response{Codes: []int{200}, Name: name} }
-
-func tagged(name, tag string) Response {
-	return Response{Codes: []int{200}, Name: name, Tag: &tag}
+func plant(name string, others ...PlantField) Response {
+	return Response{Codes: []int{200}, Plant: append([]PlantField{{"name", name}}, others...)}
 }
+
+func tagged(name, tag string) Response { return plant(name, PlantField{"tag", tag}) }
 
 // fern returns the response to good.
 func fern() Response { return plant("fern") }

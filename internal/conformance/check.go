@@ -110,9 +110,9 @@ func (h received) checkPlant(a Response, v values) error {
 
 // fields returns the fields of the expected Plant.
 func (a Response) fields(v values) map[string]string {
-	fields := map[string]string{"name": v.fill(a.Name)}
-	if a.Tag != nil {
-		fields["tag"] = v.fill(*a.Tag)
+	fields := make(map[string]string)
+	for _, field := range a.Plant {
+		fields[field.Name] = v.fill(field.Text)
 	}
 	return fields
 }

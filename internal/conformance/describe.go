@@ -175,11 +175,11 @@ func (a Response) describe(v values) string {
 }
 
 func (a Response) plant(v values) string {
-	text := "name " + code(v.fill(a.Name))
-	if a.Tag != nil {
-		text += ", tag " + code(v.fill(*a.Tag))
+	var fields []string
+	for _, field := range a.Plant {
+		fields = append(fields, field.Name+" "+code(v.fill(field.Text)))
 	}
-	return text
+	return strings.Join(fields, ", ")
 }
 
 func describeHeader(name, value string) string {

@@ -351,7 +351,8 @@ func contrary(a Response) Response {
 	case a.Kind != KindJSON:
 		return fern()
 	case slices.Contains(a.Codes, 200) && len(a.Codes) == 1:
-		a.Name += "x"
+		a.Plant = slices.Clone(a.Plant)
+		a.Plant[0].Text += "x"
 	default:
 		a.Codes = []int{418}
 	}
