@@ -20,9 +20,9 @@ const (
 	// JSONLines has a NewPlant on each line: {"id":…,"name":…,"tag":…}. A [Reader] also accepts
 	// a JSON array of them.
 	JSONLines Format = iota
-	// CSV is RFC 4180 with the columns id, name and tag. A cell that begins
-	// with a quotation mark is a JSON string, any other cell is literal text,
-	// and an empty cell of the column tag means that there is no tag. It is not
+	// CSV is RFC 4180 with the columns id and those of [models.TextFields]. A cell that
+	// begins with a quotation mark is a JSON string, any other cell is literal text,
+	// and an empty cell of an optional field means that there is none. It is not
 	// escaped for spreadsheets, which may take a name such as =1+1 for a formula.
 	CSV
 )
