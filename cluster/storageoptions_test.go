@@ -6,8 +6,25 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/internal/cli"
 	"plantstore/internal/config"
 )
+
+// TestHelp checks that the help of --storage-url names all engines.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	args := []string{"plantstore-cluster", "plants", "count", "--help"}
+	if code := cli.Main(t.Context(), cli.Process{Name: args[0], Args: args, Stdout: &out, Stderr: &out, StorageOptions: storageOptions()}); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &out)
+	}
+	_, help, _ := strings.Cut(out.String(), "--storage-url ")
+	for _, engine := range []string{"etcd://", "postgres://", "bbolt:"} {
+		if line, _, _ := strings.Cut(help, "\n"); !strings.Contains(line, engine) {
+			t.Errorf("the help of --storage-url lacks %s: %s", engine, line)
+		}
+	}
+}
 
 // TestStorageURLFile checks that the file holds one line with a storage URL, which is in no
 // error and not printed.
