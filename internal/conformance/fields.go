@@ -48,6 +48,9 @@ func fieldCases() []Case {
 	return cases
 }
 
+// spoken returns the text of an id for the name of a case.
+func spoken(text string) string { return strings.ReplaceAll(text, "{{id}}", "ID") }
+
 // requiredCases are about presence and types (C2.12).
 func requiredCases() []Case {
 	const rule = "C2.12"
@@ -88,14 +91,14 @@ func idCases() []Case {
 		"{{id}}", "{{id}}.0", "{{id}}.000000000000000000000", "{{id}}e0", "{{id}}e2", "{{id}}E2", "{{id}}e+2", "{{id}}e02", "{{id}}.0e1",
 		"{{id}}00e-2", "{{id}}00.00E-2", "{{id}}e-0", "{{id}}0000000000e-10", "0.{{id}}e16", "0.00{{id}}e18", "-{{id}}", "-{{id}}.0", "-{{id}}e1",
 	} {
-		cases = append(cases, body(rule, "an integer: "+v, named(v), fern()))
+		cases = append(cases, body(rule, "an integer: "+spoken(v), named(v), fern()))
 	}
 	zeros := strings.Repeat("0", 10_000)
 	cases = append(cases,
 		body(rule, "an integer with ten thousand decimals, all zero", named("{{id}}."+zeros), fern()),
 		body(rule, "an integer of ten thousand digits and an exponent", named("{{id}}"+zeros+"e-10000"), fern()))
 	for _, v := range []string{"{{id}}.0", "{{id}}e0", "{{id}}00e-2", "{{id}}000.0e-3", "0.{{id}}e16"} {
-		cases = append(cases, body(rule, "the same id as {{id}}: "+v, named("{{id}}"), fern()).then(post(named(v)), fails(409)))
+		cases = append(cases, body(rule, "the same id: "+spoken(v), named("{{id}}"), fern()).then(post(named(v)), fails(409)))
 	}
 	for _, v := range []string{
 		"1.5", "-1.5", "0.1", "1e-1", "15e-1", "100e-3", "{{id}}.5", "{{id}}.00000000000000000001", "9223372036854775807.5", "9223372036854775806.9999999999",
@@ -104,7 +107,7 @@ func idCases() []Case {
 		"18446744073709551615", "18446744073709551616", "18446744073709551617", "36893488147419103233", "340282366920938463463374607431768211457",
 		"1e400", "-1e400", "1e1000000000", "-1e1000000000", "1e-1000000000", "1e99999999999999999999", "1e-99999999999999999999", "1e+18446744073709551616", "1.1e-400",
 	} {
-		cases = append(cases, body(rule, "not an id: "+v, named(v), invalid("id")))
+		cases = append(cases, body(rule, "not an id: "+spoken(v), named(v), invalid("id")))
 	}
 	for _, v := range []variant{
 		{"ten thousand digits", strings.Repeat("9", 10_000)},

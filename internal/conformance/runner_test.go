@@ -228,7 +228,7 @@ func TestReportHasNoCredentials(t *testing.T) {
 	o.Token, o.Secret = "the-very-token", []byte("the-very-secret")
 	r := must.Get(newRunner(o))(t)
 	for _, c := range Cases() {
-		shown := strings.Join(append(c.sent(r.values.shown()), c.wanted(r.values.shown())...), "\n")
+		shown := strings.Join(slices.Concat([]string{c.Name}, c.sent(r.values.shown()), c.wanted(r.values.shown())), "\n")
 		if strings.Contains(shown, "the-very-") || names.MatchString(shown) {
 			t.Fatalf("%s %s shows a credential or a name:\n%s", c.Rule, c.Name, shown)
 		}
