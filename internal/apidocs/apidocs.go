@@ -82,7 +82,13 @@ func (d *Document) Bytes() []byte { return bytes.Clone(d.body) }
 // ServeHTTP responds to GET and HEAD with the document, or with 304 if If-None-Match
 // matches (RFC 9110, section 13.1.2). It ignores other preconditions and ranges, since
 // their failure would not be an Error (C1.3). The caller must not pass other methods.
+//
+// A page of another origin, such as a playground, gets a description with new ids in its examples
+// each time, so that an example that nobody has edited creates a plant.
 func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Origin") != "" && strings.HasPrefix(d.header.Get("Content-Type"), "application/") {
+		d = d.drawn()
+	}
 	maps.Copy(w.Header(), d.header)
 	conditional := &http.Request{Method: r.Method, Header: http.Header{
 		"If-None-Match": {strings.Join(r.Header.Values("If-None-Match"), ", ")},

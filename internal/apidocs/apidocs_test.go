@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -157,6 +158,37 @@ func TestServe(t *testing.T) {
 		checkHeader(t, response, "ETag", etag)
 		if response.Code != tt.want || (response.Body.Len() == len(d.YAML.Bytes())) != (tt.want == http.StatusOK) {
 			t.Errorf("%s: status %d, %d bytes; want %d", name, response.Code, response.Body.Len(), tt.want)
+		}
+	}
+}
+
+// TestExampleIDs checks that pages of other origins get new ids in the examples with each request, where
+// a double-precision number can hold them if it can hold the original. All else is the same.
+func TestExampleIDs(t *testing.T) {
+	t.Parallel()
+	d := describe(t, defaultURL)
+	id := regexp.MustCompile(`(?m)^ +"?id"?: (\d{10}|\d{16,17}),?$`)
+	for _, document := range []*apidocs.Document{d.YAML, d.JSON} {
+		ids := map[string]bool{}
+		for range 2 {
+			response := serve(document, http.MethodGet, http.Header{"Origin": {"https://docs.test"}}).Body.String()
+			fixed := []string{"1", "2", "3", "9007199254740993", "4"}
+			restored := id.ReplaceAllStringFunc(response, func(line string) string {
+				drawn := id.FindStringSubmatch(line)[1]
+				if n, _ := strconv.ParseInt(drawn, 10, 64); ids[drawn] || n > 1<<53 && int64(float64(n)) == n {
+					t.Errorf("the id %s was drawn", drawn)
+				}
+				ids[drawn] = true
+				line = strings.Replace(line, drawn, fixed[0], 1)
+				fixed = fixed[1:]
+				return line
+			})
+			if diff := cmp.Diff(string(document.Bytes()), restored); diff != "" {
+				t.Errorf("(-without +with Origin):\n%s", diff)
+			}
+		}
+		if len(ids) != 10 {
+			t.Errorf("%d ids were drawn in two descriptions, want 10", len(ids))
 		}
 	}
 }
