@@ -1,0 +1,157 @@
+package browser
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+const (
+	cdn        = "https://cdn.jsdelivr.net/npm/"
+	documented = "https://plants.example.com"
+)
+
+// A viewer is a viewer of descriptions whose page is in docs/clients.md.
+type viewer struct {
+	fragment string                      // leads to the operation
+	logo     string                      // the prefix of a URL from which the viewer loads its own logo
+	send     func(tb *tab, token string) // sends the example; nil: the viewer cannot send requests
+}
+
+func viewers() map[string]viewer {
+	return map[string]viewer{
+		"Swagger UI": {send: func(tb *tab, token string) {
+			tb.click(".btn.authorize")
+			tb.fill(".auth-container input", token)
+			tb.click(".auth-btn-wrapper .authorize")
+			tb.click(".auth-btn-wrapper .btn-done")
+			tb.click(".opblock-summary-control")
+			tb.awaitTrue(`document.querySelector('textarea.body-param__text')?.value.includes('Monstera')`)
+			tb.press("Execute")
+		}},
+		"Redoc": {logo: "https://cdn.redoc.ly/"},
+		"Elements": {fragment: "#/operations/createPlant", send: func(tb *tab, token string) {
+			tb.fill(`input[aria-label="Token"]`, token)
+			tb.press("Send API Request")
+		}},
+		"Scalar": {send: func(tb *tab, token string) {
+			tb.fill(`input[placeholder="Token"]`, token)
+			tb.showOperation()
+			tb.press("Test Request")
+			tb.press("Send")
+		}},
+	}
+}
+
+// serveViewer serves the page of a viewer at an origin of its own, and the files of the CDN. The page
+// reads the description from the URL in its query.
+func serveViewer(t *testing.T, name string) string {
+	t.Helper()
+	_, section, found := strings.Cut(string(tools.ProjectFile(t, "docs/clients.md")), "\n### "+name+"\n")
+	page := regexp.MustCompile("(?s)```html\n(.*?)```\n").FindStringSubmatch(section)
+	if !found || page == nil || !strings.Contains(page[1], cdn) || !strings.Contains(page[1], documented) {
+		t.Fatalf("docs/clients.md has no page for %s", name)
+	}
+	dir := filepath.Join(tools.Project(t), "e2e", "node", "node_modules", ".viewers")
+	if _, err := os.Stat(dir); err != nil {
+		tools.NotChecked(t, fmt.Sprintf("the viewers are missing (make tools installs them): %v", err))
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/npm/", http.StripPrefix("/npm/", http.FileServer(http.Dir(dir))))
+	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("/page/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html") // the page itself has its character set
+		_, _ = io.WriteString(w, strings.NewReplacer(cdn, "/npm/", documented, r.URL.RawQuery).Replace(page[1]))
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestViewers opens the page of each viewer in docs/clients.md, with the files of its CDN. It checks
+// that the page shows the description without requests to any other server, except for a logo, and that
+// its unedited example creates a plant, also in a second view.
+func TestViewers(t *testing.T) {
+	for name, v := range viewers() {
+		t.Run(name, func(t *testing.T) {
+			origin := serveViewer(t, name)
+			server := plantstore.Start(t, plantstore.Options{Env: []string{"CORS_ORIGINS=" + origin}})
+			tb := newTab(t, desktop())
+			for n := range 2 {
+				tb.do(chromedp.Navigate(fmt.Sprint(origin, "/page/", n, "?", server.BaseURL, v.fragment)))
+				tb.await("Create a plant")
+				if v.send != nil {
+					v.send(tb, server.Token())
+					tb.awaitTrue(fmt.Sprintf(`performance.getEntriesByType('resource').filter(e => e.name === %q && e.responseStatus === 200).length > 0`, server.BaseURL+"/plants"))
+					tb.await("Monstera deliciosa")
+				}
+				tb.save(fmt.Sprint(name, n))
+			}
+			own := []string{origin + "/", server.BaseURL + "/", "data:", "blob:", cmp.Or(v.logo, origin)}
+			for _, requested := range tb.urls {
+				if !slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(requested, prefix) }) {
+					t.Errorf("the page requests %s", requested)
+				}
+			}
+			if set := evaluate[string](tb, "document.characterSet"); set != "UTF-8" {
+				t.Errorf("the character set is %s", set)
+			}
+		})
+	}
+}
+
+// click clicks an element, as soon as it exists.
+func (tb *tab) click(selector string) {
+	tb.t.Helper()
+	tb.awaitTrue(fmt.Sprintf("!!document.querySelector(%q) && (document.querySelector(%[1]q).click(), true)", selector))
+}
+
+// fill makes React and Vue accept a value of the field, as if a user had entered it.
+func (tb *tab) fill(field, value string) {
+	tb.t.Helper()
+	tb.do(ignoring(chromedp.PollFunction[bool](`(field, value) => {
+		const e = document.querySelector(field)
+		if (!e) return false
+		Object.getOwnPropertyDescriptor(Object.getPrototypeOf(e), 'value').set.call(e, value)
+		e.dispatchEvent(new Event(e.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }))
+		return true
+	}`, chromedp.WithPollingArgs(field, value), chromedp.WithPollingTimeout(patience))))
+}
+
+// TestSwaggerUIRoundsExamples checks that Swagger UI rounds the ids of examples beyond 2^53, and
+// sends bodies unchanged that a user enters, as docs/clients.md states.
+func TestSwaggerUIRoundsExamples(t *testing.T) {
+	origin := serveViewer(t, "Swagger UI")
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"CORS_ORIGINS=" + origin}})
+	tb := newTab(t, desktop())
+	tb.do(chromedp.Navigate(origin + "/page/?" + server.BaseURL))
+	tb.press("POST")
+	const body = "textarea.body-param__text"
+	tb.fill("select.examples-select-element", "exactInteger")
+	tb.do(ignoring(chromedp.PollFunction[bool](`field => document.querySelector(field)?.value.includes('Welwitschia')`,
+		chromedp.WithPollingArgs(body), chromedp.WithPollingTimeout(patience))))
+	tb.press("Execute")
+	tb.await("Response body")
+	const entered = `{"id":9007199254740993,"name":"entered"}`
+	tb.fill(body, entered)
+	tb.press("Execute")
+	tb.await(entered) // in the curl command that the page shows
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	if len(tb.bodies) != 2 || !regexp.MustCompile(`"id": \d+[02468],`).MatchString(tb.bodies[0]) || tb.bodies[1] != entered {
+		t.Errorf("sent %q", tb.bodies)
+	}
+}
