@@ -105,10 +105,10 @@ func (s setup) start(t testing.TB) Options {
 	}
 	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}})
 	logger := slog.New(slog.DiscardHandler)
-	handler := http.Handler(routes.New(routes.Options{
+	handler := routes.New(routes.Options{
 		Store: plants, Description: description, Page: apidocs.NewPage(), Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, RateLimit: s.limiter,
 		Verify: verifier.Verify,
-	}))
+	})
 	if s.wrap != nil {
 		handler = s.wrap(handler)
 	}
