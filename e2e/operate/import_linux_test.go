@@ -26,7 +26,7 @@ func TestMillionPlants(t *testing.T) {
 	dir := t.TempDir()
 	importPlants(t, dir, file)
 	server := plantstore.Start(t, plantstore.Options{Dir: dir})
-	if out := plantstore.Run(t, dir, "plants", "import", file); out != "0 plants imported, 1000000 were there already, 0 skipped for their ids, 0 bad lines\n" {
+	if out := plantstore.Run(t, dir, "plants", "import", file); out != "0 plants imported, 1000000 existed already, 0 skipped (id taken), 0 bad lines\n" {
 		t.Errorf("imported again: %s", out)
 	}
 	plantstore.Run(t, dir, "plants", "export", "out.jsonl")

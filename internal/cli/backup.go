@@ -52,7 +52,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 			File   string `json:"file"`
 			Plants int64  `json:"plants"`
 			Bytes  int64  `json:"bytes"`
-		}{file, plants, size}, "%s in %s, verified, %d bytes", counted(plants, "plant is", "plants are"), file, size)
+		}{file, plants, size}, "%s backed up to %s (%d bytes, verified)", counted(plants, "plant", "plants"), file, size)
 	}
 	return withServer(ctx, c, storage.Options{ReadOnly: true}, run)
 }

@@ -88,5 +88,5 @@ func exportFile(p *Process, cmd *cli.Command, path string, write func(io.Writer)
 	return printResult(p.Stdout, cmd, struct {
 		File   string `json:"file"`
 		Plants int64  `json:"plants"`
-	}{path, plants}, "%s in %s", counted(plants, "plant is", "plants are"), path)
+	}{path, plants}, "%s exported to %s", counted(plants, "plant", "plants"), path)
 }

@@ -92,9 +92,8 @@ func (i *importer) importAll(ctx context.Context) error {
 	if i.cmd.Bool("dry-run") {
 		did, bad = "would be imported", counted(i.sum.Bad, "bad line would be", "bad lines would be")
 	}
-	err := printResult(i.p.Stdout, i.cmd, i.sum, "%s %s, %s there already, %s, %s",
-		counted(i.sum.Created, "plant", "plants"), did, counted(i.sum.Identical, "was", "were"),
-		counted(i.sum.Skipped, "skipped for its id", "skipped for their ids"), counted(i.sum.Bad, "bad line", "bad lines"))
+	err := printResult(i.p.Stdout, i.cmd, i.sum, "%s %s, %d existed already, %d skipped (id taken), %s",
+		counted(i.sum.Created, "plant", "plants"), did, i.sum.Identical, i.sum.Skipped, counted(i.sum.Bad, "bad line", "bad lines"))
 	if err != nil || i.sum.Bad == 0 {
 		return err
 	}

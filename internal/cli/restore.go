@@ -57,5 +57,5 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 		Database string `json:"database"`
 		Plants   int64  `json:"plants"`
 		Kept     string `json:"kept,omitzero"`
-	}{c.Storage.Path, plants, kept}, "%s in %s; %s", counted(plants, "plant is", "plants are"), c.Storage.Path, was)
+	}{c.Storage.Path, plants, kept}, "%s restored to %s; %s", counted(plants, "plant", "plants"), c.Storage.Path, was)
 }
