@@ -278,7 +278,7 @@ func TestSlowBodies(t *testing.T) {
 		}
 		synctest.Wait()
 		checkError(t, prefer(t, h, "code=422", plant7), 422, "id: is required; name: is required")
-		end.Close()
+		_ = end.Close()
 		all.Wait()
 	})
 }
