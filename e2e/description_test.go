@@ -13,8 +13,8 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // A checker checks responses against the description of the one operation. It reads numbers as

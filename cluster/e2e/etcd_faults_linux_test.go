@@ -13,10 +13,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"plantstore/e2e/cluster/internal/etcd"
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 )
 
 // eventually sends new plants until the outcome is as expected.

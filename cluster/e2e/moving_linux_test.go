@@ -9,8 +9,8 @@ import (
 
 	"plantstore/e2e/cluster/internal/etcd"
 	"plantstore/e2e/cluster/internal/postgres"
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // engines returns the storage URL of a fresh, empty store of each engine.

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"plantstore/e2e/cluster/internal/postgres"
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // A replica is one of several servers on a store, with its own address, at which it can be

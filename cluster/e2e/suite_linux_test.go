@@ -13,7 +13,7 @@ import (
 	pgstore "plantstore/cluster/postgres"
 	"plantstore/e2e/cluster/internal/etcd"
 	"plantstore/e2e/cluster/internal/postgres"
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/storagetest"

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestMoving moves plants from each engine into each other one, with the commands

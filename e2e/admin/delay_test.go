@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // createOn creates a plant over a connection, and returns whether the response announces

@@ -15,10 +15,10 @@ import (
 	"github.com/VictoriaMetrics/metricsql"
 	"go.yaml.in/yaml/v3"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 )
 
 // deployFile returns a file of docs/deploy.

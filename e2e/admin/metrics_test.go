@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // requests returns the nonzero counts of responses, by outcome and error.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 

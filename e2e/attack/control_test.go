@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestEndlessControlSocket checks that a command reads a bounded number of bytes from a control

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // attempts returns the commands by which root writes to THEIRS, a directory of the attacker, and

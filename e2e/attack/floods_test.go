@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 

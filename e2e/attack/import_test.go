@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestImportPrintsLittle checks that an import of a file of bad lines, of long names, or of a long

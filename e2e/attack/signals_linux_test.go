@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestSignalEndsSilentPeer checks that SIGTERM and SIGINT end a command that waits for a server that

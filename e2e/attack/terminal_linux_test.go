@@ -19,9 +19,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
+	"plantstore/internal/must"
 )
 
 // escapes are control characters of C0 and C1 that set the title of a terminal, clear and forge

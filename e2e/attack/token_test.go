@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestLongRequestsAreLoggedShort sends all that is logged of a request, or searched, as long as possible,

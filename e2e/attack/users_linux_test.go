@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // precious is the contents of the victim's file.

@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // patience bounds every wait; it is far above the usual duration.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestBrowseKeyboard checks that the page can be used without a mouse, and describes its

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 const brunoDirectory = "../../docs/bruno"

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // patience bounds every wait; it is far above the usual duration.

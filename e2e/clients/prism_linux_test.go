@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // leastChecked is the minimum number of responses that prism must have checked.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/volume"
+	"plantstore/internal/must"
 )
 
 // TestCommandsWithoutSpace runs the commands that write files on a full disk, and on a read-only

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestCorruptPages overwrites three pages of a closed database. The server starts. The first create

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/load"
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/volume"
+	"plantstore/internal/must"
 )
 
 // TestFullFileSystem fills a small file system, first by plants and then by another file.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestKilledCommands kills commands at random moments, some of them next to a server: no plant is

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // TestVanishing removes the database while a server runs: the server must exit with a line that

@@ -8,8 +8,8 @@ import (
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/load"
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/load"
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 const (

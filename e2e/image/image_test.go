@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 const image = "localhost/plantstore"

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // patience bounds every wait; it is far above the usual duration.

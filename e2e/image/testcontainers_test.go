@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // testcontainers is the module that the program in docs/ci.md uses.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 )
 
 // startUnix starts a server on a socket in a new directory.

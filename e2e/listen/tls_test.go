@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 )
 
 // startTLS starts a server with a certificate of authority in the directory dir.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
+	"plantstore/internal/must"
 )
 
 // maxMemory bounds the memory of an import of a million plants, in bytes, including mapped

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/load"
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // keyKinds are the arguments of openssl for private keys of each kind, and the signature

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
+	"plantstore/internal/must"
 )
 
 // link matches the part of a link to the docs page that contains a token.

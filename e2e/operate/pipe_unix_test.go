@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 )
 
 // TestReaderOfLog checks that a server continues when the reader of its log exits.

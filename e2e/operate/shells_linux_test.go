@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
+	"plantstore/internal/must"
 )
 
 // TestCompletionInShells presses Tab in real shells. The script for bash needs a package that is

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
+	"plantstore/internal/must"
 )
 
 // TestTerminalCloses checks that a server that was started on a terminal exits when the terminal

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/load"
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/load"
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 )
 
 // TestTLS uses all connections with clients that hold as much memory as possible over TLS:

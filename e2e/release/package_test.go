@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // nfpm builds packages, in the version that goreleaser is tested with.

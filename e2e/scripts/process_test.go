@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // A ready record is the startup record in the log.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // The addresses in the texts: documented, and ephemeral for a server that deletes its plants.

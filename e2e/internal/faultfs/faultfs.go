@@ -20,8 +20,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // An FS is a mounted file system. The process that serves the FS must not map a file of it,

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/e2e/internal/faultfs"
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // kinds returns the kinds of the operations from n on.

@@ -19,11 +19,11 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 )
 
 // The ports, at an unused address.

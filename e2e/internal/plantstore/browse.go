@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // A Browsing is a running plantstore plants browse.

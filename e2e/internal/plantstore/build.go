@@ -14,8 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // binary is the path of the program under test. Main sets it once, before the first test

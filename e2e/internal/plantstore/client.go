@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 	"plantstore/models"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // A Conn is a connection to a server, for requests of any bytes.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // Patience bounds every wait for a process. It is far longer than any expected wait, so that no

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // A Session is a program that runs on its own terminal, as if started by a person.

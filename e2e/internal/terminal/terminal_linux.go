@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // Open opens a terminal, and its master, the side that a person would use. The caller closes the

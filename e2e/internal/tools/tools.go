@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // Require returns the path of a program, installed by npm in e2e/node,

@@ -12,8 +12,8 @@ import (
 	"time"
 	"unsafe"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // patience bounds every wait; it is far above the usual duration.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 const port = 5432

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/process"
+	"plantstore/internal/must"
 )
 
 // A Fault is a way to cut a connection on which a request has arrived.
