@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/gin-gonic/gin"
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/middleware"
@@ -88,11 +89,16 @@ func TestCORS(t *testing.T) {
 			t.Parallel()
 			r := httptest.NewRequestWithContext(t.Context(), tt.method, "/plants", http.NoBody)
 			r.Header = tt.sent
-			w := serve(t, r, cors, pass)
+			allow := func(c *gin.Context) { c.Header("Allow", "POST") } // as the router does for another method
+			w := serve(t, r, allow, cors, pass)
 			if reached(w) != tt.passes || !tt.passes && w.Code != http.StatusNoContent {
 				t.Errorf("got %d %s, want the handler reached: %t", w.Code, w.Body, tt.passes)
 			}
 			got := w.Header().Clone()
+			if kept := got.Get("Allow") != ""; kept != tt.passes {
+				t.Errorf("the response has Allow: %t, want it: %t", kept, tt.passes)
+			}
+			got.Del("Allow")
 			got.Del("Content-Type")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("header (-want +got):\n%s", diff)

@@ -65,7 +65,8 @@ func TestRoot(t *testing.T) {
 	browser := http.Header{"Accept": {browserAccept}}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		w := get(t, h, method, "/", browser)
-		if w.Code != http.StatusFound || w.Header().Get("Location") != "docs" || w.Header().Get("Vary") != "Accept" || w.Body.Len() > 0 {
+		if w.Code != http.StatusFound || w.Header().Get("Location") != "docs" || w.Header().Get("Vary") != "Accept" ||
+			w.Header().Get("Cache-Control") != "no-cache" || w.Body.Len() > 0 {
 			t.Errorf("%s: %d %v", method, w.Code, w.Header())
 		}
 	}

@@ -118,6 +118,8 @@ type duplexPipe struct{ net.Conn }
 
 func (p duplexPipe) CloseWrite() error { return p.Close() }
 
+func (duplexPipe) SetWriteBuffer(int) error { return nil }
+
 // startOn is [start] for a listener.
 func startOn(t *testing.T, ln net.Listener, change ...func(*site, *Config)) *site {
 	t.Helper()

@@ -26,6 +26,18 @@ func TestSlowHeader(t *testing.T) {
 	}, func(s *site, config *Config) { config.HeaderTimeout, s.idleTime = time.Second, time.Second })
 }
 
+// TestHeaderTimeout checks the time limit of a header by default.
+func TestHeaderTimeout(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, s *site) {
+		start := time.Now()
+		s.dial(t).send("G").wantEnd()
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("the connection ends after %v, want 5 s", took)
+		}
+	}, func(_ *site, config *Config) { config.HeaderTimeout = 0 })
+}
+
 // TestSlowRequest checks that a slow body is a time-out for the handler, and so is a slow handler.
 // The response is still sent.
 func TestSlowRequest(t *testing.T) {
