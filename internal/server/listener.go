@@ -51,11 +51,10 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // newConn returns the connection for net/http, which holds slot.
 func (s *Server) newConn(nc net.Conn, slot chan struct{}) *conn {
-	network := nc.(interface { //nolint:forcetypeassert // TCP and Unix sockets have both
-		duplex
-		SetWriteBuffer(bytes int) error
-	})
-	_ = network.SetWriteBuffer(sendBuffer) // else it grows to megabytes if the client does not read
+	network := nc.(duplex) //nolint:forcetypeassert // TCP and Unix sockets are
+	if tcp, ok := nc.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // else it grows to megabytes if the client does not read
+	}
 	c := &conn{duplex: network, network: network, server: s, slot: slot}
 	if s.config.KeepHeaders {
 		c.header = new(received)
