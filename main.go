@@ -1,5 +1,5 @@
-// Plantstore is a server for the OpenAPI Plant Store: POST /plants, exactly as
-// described, with an embedded database.
+// Plantstore is a server for the OpenAPI Plant Store. It serves POST /plants exactly as described,
+// from an embedded database.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Plantstore-cluster is plantstore for several machines: the same commands, with the plants
+// Plantstore-cluster is plantstore for several machines. It has the same commands, and keeps plants
 // in a file, in etcd or in PostgreSQL.
 package main
 

@@ -1,3 +1,3 @@
-// Package e2e tests the engines for several machines with real clusters of etcd and real
-// PostgreSQL servers, also broken and partitioned ones.
+// Package e2e tests the engines for several machines with real etcd clusters and PostgreSQL
+// servers, including broken and partitioned ones.
 package e2e

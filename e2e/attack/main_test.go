@@ -1,6 +1,5 @@
-// Package attack holds attacks on the real binary as tests: by clients with and
-// without a token, by other users of the machine, by peers that lie, and by files.
-// SECURITY.md lists them.
+// Package attack attacks the real binary: as a client with or without a token, as another user of
+// the machine, as a hostile peer, and with hostile files. SECURITY.md lists the attacks.
 package attack
 
 import (

@@ -1,8 +1,6 @@
-// Package crash tests the store after a crash of the kernel, after a kill of the server,
-// and with corrupt files.
+// Package crash tests the store after a kernel crash, after a kill, and with corrupt files.
 //
-// With TORTURE=1 in the environment the tests take much longer. CRASH_SEED is a seed for other
-// random numbers than the default ones.
+// Set TORTURE=1 to run the tests for much longer, and CRASH_SEED to change the random numbers.
 package crash
 
 import (

@@ -1,9 +1,8 @@
-// Package durability tests the guarantees for plants when the power fails, the disk fails
-// or the disk is full. The real program runs on a file system that simulates this; the
-// possible contents after a power failure are then opened, thousands of times.
+// Package durability tests that no plant is lost when the power fails, the disk fails or the disk
+// is full. The real program runs on a file system that simulates these faults. The tests then open
+// thousands of file systems as a power failure may leave them.
 //
-// With TORTURE=1 in the environment the tests take much longer. DURABILITY_SEED is a seed for
-// other random numbers than the default ones.
+// Set TORTURE=1 to run the tests for much longer, and DURABILITY_SEED to change the random numbers.
 package durability
 
 import (

@@ -1,6 +1,6 @@
-// Package overload tests a server under too much load: more requests than its disk can store
-// before the deadline, more connections than it allows, clients that are slow on purpose, huge
-// bodies, and a shutdown during all of that.
+// Package overload tests a server under too much load: more requests than its disk can store in
+// time, more connections than it allows, clients that are slow on purpose, huge bodies, and a
+// shutdown during all of that.
 package overload
 
 import (

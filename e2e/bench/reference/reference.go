@@ -1,5 +1,5 @@
-// Package reference has the programs that plantstore is compared with. The servers listen on
-// ADDR, and accept tokens that are signed with JWT_SECRET.
+// Package reference contains the programs that the benchmarks compare plantstore with. The servers
+// listen on ADDR, and accept tokens signed with JWT_SECRET.
 package reference
 
 import (

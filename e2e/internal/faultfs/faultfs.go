@@ -1,10 +1,9 @@
-// Package faultfs is a file system in memory that injects faults and simulates power
-// failures. It is mounted by FUSE, so that the real program can run on it. All operations
-// are logged in order; replayed up to any point, the log gives the possible images after a
-// power failure at this point.
+// Package faultfs is a file system in memory that injects faults and simulates power failures. It
+// is mounted with FUSE, so that the real program can run on it. It logs all operations in order.
+// Replayed up to any point, the log gives the possible images after a power failure at that point.
 //
-// The system's page cache works as usual, also for mapped files, and each write reaches the log
-// at once. Locks are handled by the system.
+// The page cache of the system works as usual, even for mapped files. Each write reaches the log at
+// once. The system handles locks.
 package faultfs
 
 import (

@@ -1,4 +1,4 @@
-// Package load sends plants to servers by many clients at once, and keeps what the responses say.
+// Package load sends plants with many clients at once, and records the responses.
 package load
 
 import (

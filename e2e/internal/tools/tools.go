@@ -1,5 +1,5 @@
-// Package tools finds what the end-to-end tests need: external programs and privileges. Where it is
-// missing, it skips the test, or fails it in CI.
+// Package tools finds the external programs and privileges that the end-to-end tests need. If one is
+// missing, the test is skipped, or fails in CI.
 package tools
 
 import (
