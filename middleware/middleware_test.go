@@ -180,40 +180,11 @@ func TestJSONOnly(t *testing.T) {
 
 func TestRequestID(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		sent []string
-		kept bool
-	}{
-		"sane":       {[]string{"3f2c-a.b_c~d+e/f=g:h@i"}, true},
-		"longest":    {[]string{strings.Repeat("x", 128)}, true},
-		"none":       {nil, false},
-		"empty":      {[]string{""}, false},
-		"too long":   {[]string{strings.Repeat("x", 129)}, false},
-		"space":      {[]string{"a b"}, false},
-		"quote":      {[]string{`a"b`}, false},
-		"not ASCII":  {[]string{"ä"}, false},
-		"two":        {[]string{"a", "b"}, false},
-		"line break": {[]string{"a\nb"}, false},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var ids [2]string
-			for i := range ids {
-				w := serve(t, post(t, http.Header{"X-Request-Id": tt.sent}, nil), middleware.Headers(), pass)
-				got := w.Header().Values("X-Request-Id")
-				if len(got) != 1 || got[0] == "" {
-					t.Fatalf("X-Request-Id %q", got)
-				}
-				ids[i] = got[0]
-			}
-			if tt.kept && ids[0] != tt.sent[0] {
-				t.Errorf("got %q", ids[0])
-			}
-			if !tt.kept && (ids[0] == ids[1] || len(ids[0]) < 20) {
-				t.Errorf("new ids are %q", ids)
-			}
-		})
+	for sent, kept := range map[string]bool{"mine": true, "not mine": false} {
+		w := serve(t, post(t, http.Header{"X-Request-Id": {sent}}, nil), middleware.Headers(), pass)
+		if got := w.Header().Values("X-Request-Id"); len(got) != 1 || got[0] == "" || (got[0] == sent) != kept {
+			t.Errorf("X-Request-Id %q for %q", got, sent)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func TestBulkHasItsTurn(t *testing.T) {
 		first := e.create(t.Context(), 1, "a")
 		queued, second := e.create(t.Context(), 9, "a"), e.create(t.Context(), 2, "a")
 		want(t, "too many", e.create(t.Context(), 3, "a"), storage.ErrOverloaded)
-		bulk := e.createAll(t.Context(), "a", 8, 2, 8) // does not care
+		bulk := e.createAll(t.Context(), "a", 2, 8, 8) // does not care
 		wantNone(t, "bulk", bulk)
 		e.commit(t, succeed, 1)
 		after := e.create(t.Context(), 2, "b")
@@ -44,8 +44,8 @@ func TestBulkHasItsTurn(t *testing.T) {
 		e.commit(t, taken("b"), 2, 8, 9)
 		want(t, "queued", queued)
 		wantExists(t, "second", second, false)
-		want(t, "8", bulk)
 		wantExists(t, "2", bulk, false)
+		want(t, "8", bulk)
 		wantExists(t, "8 again", bulk, true)
 		e.commit(t, succeed, 2)
 		want(t, "after", after)

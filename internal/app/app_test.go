@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -104,6 +105,20 @@ func TestApp(t *testing.T) {
 		if banner < 0 || notice < banner {
 			t.Errorf("the log lacks the banner, or the notice after it:\n%s", log.String())
 		}
+	}
+}
+
+// TestBannerOfSocket checks that the banner for people has the path of a socket, which no URL has.
+func TestBannerOfSocket(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s")
+	var log syncBuffer
+	a := must.Get(app.Open(t.Context(), load(t, dir, map[string]string{"ADDR": "unix:" + path, "LOG_FORMAT": "text"}), app.Options{Stderr: &log}))(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	must.Do(t, errors.Join(a.Run(ctx), a.Close()))
+	if want := "\n  listens on   unix:" + path + "\n"; !strings.Contains(log.String(), want) {
+		t.Errorf("the banner lacks%s:\n%s", want, log.String())
 	}
 }
 

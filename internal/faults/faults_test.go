@@ -249,6 +249,29 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// lines is a log that a test reads line by line.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+// TestRefusalIsLogged checks the line of an error that in reality comes from package net/http.
+func TestRefusalIsLogged(t *testing.T) {
+	t.Parallel()
+	log := make(lines, 1)
+	h, _ := newHandler(t, recording{}, log)
+	s := httptest.NewServer(h)
+	defer s.Close()
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/plants", http.NoBody))(t)
+	request.Header = http.Header{"Prefer": {"code=431"}, "Authorization": {"Bearer good"}}
+	must.Do(t, must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(request))(t).Body.Close())
+	if line := <-log; !strings.Contains(line, "level=INFO msg=refused outcome=fault ") || !strings.Contains(line, " error=431 ") {
+		t.Errorf("the line is %s", line)
+	}
+}
+
 // TestLogWith checks that a logger with attributes also logs a fault as one.
 func TestLogWith(t *testing.T) {
 	t.Parallel()
