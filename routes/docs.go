@@ -12,8 +12,8 @@ import (
 
 func documents(d *apidocs.Description, page *apidocs.Page) map[string]http.Handler {
 	all := map[string]http.Handler{
-		"/openapi.yaml": d.YAML,
-		"/openapi.json": d.JSON,
+		"/openapi.yaml": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.For(r).YAML.ServeHTTP(w, r) }),
+		"/openapi.json": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.For(r).JSON.ServeHTTP(w, r) }),
 	}
 	if page != nil {
 		all[apidocs.PagePath], all[page.ScriptPath] = page, page.Script
@@ -21,8 +21,8 @@ func documents(d *apidocs.Description, page *apidocs.Page) map[string]http.Handl
 	return all
 }
 
-// redirectToDocs redirects browsers from the root to the documentation page. If that is
-// disabled, the error says so. The root is not a route: for other clients it is an unknown path (C3.17). The
+// redirectToDocs redirects browsers from the root to the documentation page. For other clients the
+// root is an unknown path (C3.17), whose Error names the page, or says that it is disabled. The
 // location is relative, since a proxy may have removed a prefix.
 func redirectToDocs(page *apidocs.Page) gin.HandlerFunc {
 	return func(c *gin.Context) {
@@ -30,13 +30,13 @@ func redirectToDocs(page *apidocs.Page) gin.HandlerFunc {
 		if r.URL.Path != "/" {
 			return
 		}
+		described := "/docs describes and tries the service"
 		if page == nil {
-			middleware.Fail(c, models.NewError(models.CodeNotFound, "this is a plant store: create a plant with POST /plants; "+
-				"/openapi.yaml describes the service, and its documentation page is off (DOCS)"))
-			return
+			described = "/openapi.yaml describes the service, and its documentation page is off (DOCS)"
 		}
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if !reads || !apidocs.Accepts(r.Header.Values("Accept"), "text/html") {
+		if page == nil || !reads || !apidocs.Accepts(r.Header.Values("Accept"), "text/html") {
+			middleware.Fail(c, models.NewError(models.CodeNotFound, "this is a plant store: create a plant with POST /plants; "+described))
 			return
 		}
 		header := c.Writer.Header()

@@ -82,7 +82,11 @@ func TestRoot(t *testing.T) {
 		"two slashes":       {"GET", "//", browserAccept},
 	} {
 		w := get(t, h, tt.method, tt.target, http.Header{"Accept": {tt.accept}})
-		checkError(t, w, models.CodeNotFound, "POST /plants")
+		want := "create a plant with POST /plants"
+		if tt.target == "/" {
+			want += "; /docs describes and tries the service"
+		}
+		checkError(t, w, models.CodeNotFound, want)
 		if w.Header().Get("Location") != "" {
 			t.Errorf("%s: leads to %q", name, w.Header().Get("Location"))
 		}

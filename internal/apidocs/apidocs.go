@@ -35,6 +35,11 @@ const placeholder = `"http://127.0.0.1:8080"`
 type Description struct {
 	YAML *Document
 	JSON *Document
+	// ByHost makes [Description.For] describe the server by the Host of a request: clients reach it
+	// under names that it does not know.
+	ByHost bool
+
+	baseURL string
 }
 
 // New returns the description of the server at the absolute URL baseURL. A trailing slash
@@ -48,6 +53,8 @@ func New(baseURL string) (*Description, error) {
 	return &Description{
 		YAML: newDocument("application/yaml", at(openAPIYAML)), // RFC 9512
 		JSON: newDocument("application/json", at(openAPIJSON)),
+
+		baseURL: baseURL,
 	}, nil
 }
 

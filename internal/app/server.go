@@ -8,6 +8,7 @@ import (
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/routes"
+	"plantstore/storage"
 )
 
 func (a *App) newServer() error {
@@ -16,6 +17,7 @@ func (a *App) newServer() error {
 	if err != nil {
 		return err
 	}
+	description.ByHost = c.DescribedByHost(a.listeners.address(), a.options.Ephemeral != (storage.Location{}))
 	var page *apidocs.Page
 	if c.Docs {
 		page = apidocs.NewPage()

@@ -119,3 +119,42 @@ func TestServerShowsDocs(t *testing.T) {
 		}
 	}
 }
+
+// TestServerDescribesItself checks that a server whose clients may be on other machines describes
+// itself by the Host of the request, unless BASE_URL is set.
+func TestServerDescribesItself(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const local = "http://HOST:PORT" // the base URL at the start
+	everywhere, ephemeral := []string{"--addr", "0.0.0.0:0"}, []string{"--ephemeral"}
+	for name, tt := range map[string]struct {
+		args        []string
+		host, proto string
+		want        string
+	}{
+		"name":            {everywhere, "plants.lan:8080", "", "http://plants.lan:8080"},
+		"address":         {ephemeral, "192.0.2.7:9000", "", "http://192.0.2.7:9000"},
+		"IPv6":            {ephemeral, "[2001:db8::7]", "", "http://[2001:db8::7]"},
+		"proxy with TLS":  {everywhere, "plants.example", "https", "https://plants.example"},
+		"not an address":  {ephemeral, "[::1::2]", "", local},
+		"a user":          {ephemeral, "me@plants.lan", "", local},
+		"not a name":      {ephemeral, "a+b", "", local},
+		"too long":        {ephemeral, strings.Repeat("a", 256), "", local},
+		"on one address":  {nil, "plants.lan", "https", local},
+		"with a base URL": {append(ephemeral, "--base-url", "https://plants.test/api"), "plants.lan", "", "https://plants.test/api"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ready := startServer(t, "plantstore", nil, tt.args...).ready(t)
+			_, port, _ := net.SplitHostPort(ready.Addr)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+"/openapi.json", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = tt.host
+			r.Header.Set("X-Forwarded-Proto", tt.proto)
+			_, description := roundTrip(t, r)
+			if want := strings.ReplaceAll(tt.want, local, ready.BaseURL); !strings.Contains(description, `"url": "`+want+`"`) {
+				t.Errorf("the server is not at %s in %.400s", want, description)
+			}
+		})
+	}
+}

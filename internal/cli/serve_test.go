@@ -79,6 +79,7 @@ type readyRecord struct {
 	AdminURL       string `json:"admin_url"`
 	Data           string `json:"data"`
 	TokenCommand   string `json:"token_command"`
+	Addr           string `json:"addr"`
 }
 
 // ready returns the ready record of a server that logs JSON.

@@ -112,7 +112,7 @@ func addressOptions() []Option {
 		},
 		{
 			Env: "BASE_URL", Flag: "base-url",
-			Help: "`URL` of the service for clients (default: from ADDR)",
+			Help: "`URL` of the service for clients (default: from ADDR or Host)",
 			Set:  func(c *Config, v string) error { c.BaseURL = v; return checkBaseURL(v) },
 		},
 	}

@@ -79,6 +79,13 @@ func anywhere(host string) bool {
 	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
+// DescribedByHost reports whether the description of a server that listens on addr has the Host of
+// the request: clients of an ephemeral server, or of one on all interfaces, may be other machines.
+func (c *Config) DescribedByHost(addr string, ephemeral bool) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return c.BaseURL == "" && len(c.ACMEDomains) == 0 && (ephemeral || err == nil && anywhere(host))
+}
+
 // ServiceURL returns the URL for clients of a server that listens on addr.
 func (c *Config) ServiceURL(addr string) string {
 	if c.BaseURL != "" {
