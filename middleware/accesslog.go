@@ -3,6 +3,7 @@ package middleware
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 	if path == "" { // not a route: the path, and the method, may be any text
 		method, path = models.ClientText(method), models.ClientText(c.Request.URL.Path)
 	}
-	attrs := append(make([]slog.Attr, 0, 16), // as many as there can be
+	attrs := append(make([]slog.Attr, 0, 17), // as many as there can be
 		slog.String("method", method),
 		slog.String("path", path),
 		slog.Int("status", c.Writer.Status()),
@@ -79,6 +80,9 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 		attrs = append(attrs,
 			slog.Int64("body_bytes", c.Request.ContentLength), // -1: chunked
 			slog.String("user_agent", models.ClientText(c.Request.UserAgent())))
+		if prefer := c.Request.Header["Prefer"]; prefer != nil && c.Writer.Header().Get("Preference-Applied") == "" {
+			attrs = append(attrs, slog.String("prefer_ignored", models.ClientText(strings.Join(prefer, ", "))))
+		}
 	}
 	if trace := traceID(c.Request.Header["Traceparent"]); trace != "" {
 		attrs = append(attrs, slog.String("trace_id", trace))

@@ -100,10 +100,10 @@ func TestLine(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := post(t, http.Header{"User-Agent": {"a browser"}}, strings.NewReader("12345"))
+			r := post(t, http.Header{"User-Agent": {"a browser"}, "Prefer": {"code=503", "wait=1"}}, strings.NewReader("12345"))
 			for level, more := range map[slog.Level]map[string]any{
-				slog.LevelInfo:  {"user_agent": nil, "body_bytes": nil},
-				slog.LevelDebug: {"user_agent": "a browser", "body_bytes": 5.0},
+				slog.LevelInfo:  {"user_agent": nil, "body_bytes": nil, "prefer_ignored": nil},
+				slog.LevelDebug: {"user_agent": "a browser", "body_bytes": 5.0, "prefer_ignored": "code=503, wait=1"},
 			} {
 				line := lineOf(t, level, r, tt.handlers...)
 				for _, want := range []map[string]any{tt.want, more} {

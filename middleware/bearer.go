@@ -24,49 +24,61 @@ type Verify func(token string) (subject string, err error)
 func Bearer(verify Verify, missing func()) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		token, err := Token(c.Request.Header)
-		if err == nil {
+		sent := err == nil
+		switch {
+		case sent:
 			RequestOf(c).subject, err = verify(token)
-		} else if missing != nil {
+		case missing != nil:
 			missing()
 		}
 		if err != nil {
-			c.Header("WWW-Authenticate", challenge+errorCode(err))
+			c.Header("WWW-Authenticate", challenge+errorCode(err, sent))
 			Fail(c, err)
 		}
 	}
 }
 
-// errNoToken and errManyTokens are the Errors of a request without exactly one token.
-var (
-	errNoToken = models.NewError(models.CodeUnauthorized,
-		"send an access token in the header field Authorization: Bearer <ACCESS_TOKEN>")
-	errManyTokens = models.NewError(models.CodeUnauthorized, "send one Authorization header field, not several")
-)
+var errManyTokens = models.NewError(models.CodeUnauthorized, "send one Authorization header field, not several")
 
-// Token returns the access token in the header of a request. Its error is a [models.Error].
-func Token(header http.Header) (string, error) {
+// Token returns the access token in the header of a request, which may be empty. Its error is a
+// [models.Error] for a request without exactly one token.
+func Token(header http.Header) (token string, err error) {
 	values := header["Authorization"]
 	if len(values) > 1 {
 		return "", errManyTokens
 	}
-	scheme, token := "", ""
-	if len(values) == 1 {
-		scheme, token, _ = strings.Cut(values[0], " ")
+	value := strings.Join(values, "")
+	scheme, token, complete := strings.Cut(value, " ")
+	hint := ""
+	switch {
+	case strings.EqualFold(scheme, "Bearer"):
+		return strings.TrimLeft(token, " "), nil
+	case strings.EqualFold(scheme, "Bearer:"):
+		hint = "; write it without a colon after Bearer"
+	case complete && isScheme(scheme):
+		hint = "; its scheme is " + scheme + ", not Bearer"
+	case value != "": // perhaps the token, which an Error must not contain
+		hint = "; write Bearer and a space before the token"
 	}
-	if !strings.EqualFold(scheme, "Bearer") {
-		return "", errNoToken
-	}
-	return strings.TrimLeft(token, " "), nil
+	return "", models.NewError(models.CodeUnauthorized,
+		"send an access token in the header field Authorization: Bearer <ACCESS_TOKEN>"+hint)
 }
 
-// errorCode returns the error code of a rejected credential (RFC 6750, section 3.1).
-func errorCode(err error) string {
+// isScheme reports whether text looks like an authentication scheme rather than a token.
+func isScheme(text string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-"
+	return len(text) <= 16 && strings.Trim(text, letters) == ""
+}
+
+// errorCode returns the error code of a rejected credential (RFC 6750, section 3.1). sent reports
+// whether it was one token.
+func errorCode(err error, sent bool) string {
 	var failure *models.Error
 	switch {
-	case errors.Is(err, errNoToken):
-		return ""
 	case errors.Is(err, errManyTokens):
 		return `, error="invalid_request"`
+	case !sent:
+		return ""
 	case errors.As(err, &failure) && failure.Code == models.CodeForbidden:
 		return `, error="insufficient_scope"`
 	}

@@ -56,15 +56,11 @@ func CORS(allowed Origins) gin.HandlerFunc {
 		}
 		header := c.Writer.Header()
 		maps.Copy(header, allowed.Header(origin))
-		if c.Request.Method != http.MethodOptions || origin == "" || header.Get("Access-Control-Allow-Origin") == "" {
-			return
-		}
-		method := request.Get(requestMethodHeader)
-		if method == "" {
+		if !isPreflight(c.Request) || origin == "" || header.Get("Access-Control-Allow-Origin") == "" {
 			return
 		}
 		names := strings.Join(request[requestHeadersHeader], ", ")
-		header.Set("Access-Control-Allow-Methods", method)
+		header.Set("Access-Control-Allow-Methods", request.Get(requestMethodHeader))
 		header.Set("Access-Control-Allow-Headers", cmp.Or(names, "Authorization, Content-Type, X-Request-Id, Prefer"))
 		header.Set("Access-Control-Max-Age", "7200") // seconds; the maximum of browsers
 		header.Add("Vary", requestMethodHeader+", "+requestHeadersHeader)
@@ -72,4 +68,9 @@ func CORS(allowed Origins) gin.HandlerFunc {
 		c.AbortWithStatus(http.StatusNoContent)
 		c.Writer.WriteHeaderNow()
 	}
+}
+
+// isPreflight reports whether a request is a CORS preflight, if it has an origin.
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get(requestMethodHeader) != ""
 }

@@ -3,6 +3,7 @@ package middleware
 import (
 	"mime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -14,17 +15,25 @@ import (
 // coding (C2.9).
 func JSONOnly() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		header := c.Request.Header
+		types, codings := c.Request.Header["Content-Type"], c.Request.Header["Content-Encoding"]
 		switch {
-		case !isJSON(header["Content-Type"]):
+		case len(types) == 0:
 			Fail(c, models.NewError(models.CodeUnsupportedMedia,
-				"send the body with one Content-Type: application/json, in UTF-8"))
-		case isCoded(header["Content-Encoding"]):
+				"send the body with one Content-Type: application/json, in UTF-8; there is none"))
+		case !isJSON(types):
+			Fail(c, models.Errorf(models.CodeUnsupportedMedia,
+				"send the body with one Content-Type: application/json, in UTF-8; it is %s", shown(types)))
+		case isCoded(codings):
 			c.Header("Accept-Encoding", "identity") // RFC 9110, section 12.5.3
-			Fail(c, models.NewError(models.CodeUnsupportedMedia,
-				"send the body without a Content-Encoding"))
+			Fail(c, models.Errorf(models.CodeUnsupportedMedia,
+				"send the body without a Content-Encoding; it is %s", shown(codings)))
 		}
 	}
+}
+
+// shown returns the values of a header field for an Error, without a token.
+func shown(values []string) string {
+	return strconv.Quote(models.ClientText(strings.Join(values, ", ")))
 }
 
 // isJSON reports whether Content-Type has exactly one value, application/json, without

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,27 +70,30 @@ func TestBearer(t *testing.T) {
 		authorization []string
 		code          models.Code // 0: the handler is reached
 		challenge     string
+		message       string // part of it
 	}{
-		"good":              {[]string{"Bearer good"}, 0, ""},
-		"lower case":        {[]string{"bearer good"}, 0, ""},
-		"upper case":        {[]string{"BEARER good"}, 0, ""},
-		"more spaces":       {[]string{"Bearer   good"}, 0, ""},
-		"missing":           {nil, 401, none},
-		"empty":             {[]string{""}, 401, none},
-		"other scheme":      {[]string{"Basic good"}, 401, none},
-		"no scheme":         {[]string{"good"}, 401, none},
-		"longer scheme":     {[]string{"Bearers good"}, 401, none},
-		"tab":               {[]string{"Bearer\tgood"}, 401, none},
-		"no token":          {[]string{"Bearer"}, 401, invalid},
-		"only spaces":       {[]string{"Bearer  "}, 401, invalid},
-		"two tokens":        {[]string{"Bearer good good"}, 401, invalid},
-		"two schemes":       {[]string{"Bearer Bearer good"}, 401, invalid},
-		"bad":               {[]string{"Bearer bad"}, 401, invalid},
-		"two lines":         {[]string{"Bearer good", "Bearer good"}, 401, none + `, error="invalid_request"`},
-		"not allowed here":  {[]string{"Bearer limited"}, 403, none + `, error="insufficient_scope"`},
-		"list in one line":  {[]string{"Bearer good, Bearer good"}, 401, invalid},
-		"scheme in quotes":  {[]string{`"Bearer" good`}, 401, none},
-		"parameter instead": {[]string{"Bearer token=good"}, 401, invalid},
+		"good":              {[]string{"Bearer good"}, 0, "", ``},
+		"lower case":        {[]string{"bearer good"}, 0, "", ``},
+		"upper case":        {[]string{"BEARER good"}, 0, "", ``},
+		"more spaces":       {[]string{"Bearer   good"}, 0, "", ``},
+		"missing":           {nil, 401, none, `Bearer <ACCESS_TOKEN>`},
+		"empty":             {[]string{""}, 401, none, `Bearer <ACCESS_TOKEN>`},
+		"other scheme":      {[]string{"Basic good"}, 401, none, `; its scheme is Basic, not Bearer`},
+		"no scheme":         {[]string{"good"}, 401, none, `; write Bearer and a space before the token`},
+		"longer scheme":     {[]string{"Bearers good"}, 401, none, `; its scheme is Bearers`},
+		"colon":             {[]string{"bearer: good"}, 401, none, `; write it without a colon after Bearer`},
+		"no scheme, space":  {[]string{"goodgoodgoodgoodgood good"}, 401, none, `; write Bearer and a space before the token`},
+		"tab":               {[]string{"Bearer\tgood"}, 401, none, `; write Bearer and a space`},
+		"no token":          {[]string{"Bearer"}, 401, invalid, ``},
+		"only spaces":       {[]string{"Bearer  "}, 401, invalid, ``},
+		"two tokens":        {[]string{"Bearer good good"}, 401, invalid, ``},
+		"two schemes":       {[]string{"Bearer Bearer good"}, 401, invalid, ``},
+		"bad":               {[]string{"Bearer bad"}, 401, invalid, ``},
+		"two lines":         {[]string{"Bearer good", "Bearer good"}, 401, none + `, error="invalid_request"`, `not several`},
+		"not allowed here":  {[]string{"Bearer limited"}, 403, none + `, error="insufficient_scope"`, ``},
+		"list in one line":  {[]string{"Bearer good, Bearer good"}, 401, invalid, ``},
+		"scheme in quotes":  {[]string{`"Bearer" good`}, 401, none, `; write Bearer and a space`},
+		"parameter instead": {[]string{"Bearer token=good"}, 401, invalid, ``},
 	}
 	verify := func(token string) (string, error) {
 		switch token {
@@ -113,7 +117,7 @@ func TestBearer(t *testing.T) {
 				t.Errorf("WWW-Authenticate %q, want %q", got, tt.challenge)
 			}
 			if tt.code != 0 {
-				checkError(t, w, tt.code, "")
+				checkError(t, w, tt.code, tt.message)
 			} else if !reached(w) {
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}
@@ -170,12 +174,37 @@ func TestJSONOnly(t *testing.T) {
 			header := http.Header{"Content-Type": tt.contentType, "Content-Encoding": tt.coding}
 			w := serve(t, post(t, header, failingBody{errors.New("read")}), middleware.JSONOnly(), pass)
 			if !tt.accepted {
-				checkError(t, w, models.CodeUnsupportedMedia, "Content-")
+				arrived := "in UTF-8; there is none"
+				switch {
+				case tt.coding != nil:
+					arrived = "Content-Encoding; it is " + strconv.Quote(strings.Join(tt.coding, ", "))
+				case tt.contentType != nil:
+					arrived = "in UTF-8; it is " + strconv.Quote(strings.Join(tt.contentType, ", "))
+				}
+				checkError(t, w, models.CodeUnsupportedMedia, arrived)
 			} else if !reached(w) {
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}
 		})
 	}
+}
+
+// TestRefusalHidesTokens checks that an Error names what has arrived without a token (C4.25).
+func TestRefusalHidesTokens(t *testing.T) {
+	t.Parallel()
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
+	verify := func(string) (string, error) {
+		return "", models.NewError(models.CodeUnauthorized, "the token is not valid")
+	}
+	for _, value := range []string{token, token + " x", "Bearer=" + token, "Bearer" + token, "Token:" + token} {
+		w := serve(t, post(t, http.Header{"Authorization": {value}}, nil), middleware.Bearer(verify, nil))
+		checkError(t, w, models.CodeUnauthorized, "write Bearer and a space before the token")
+		if strings.Contains(w.Body.String(), "eyJ") {
+			t.Errorf("%s: %s", value, w.Body)
+		}
+	}
+	w := serve(t, post(t, http.Header{"Content-Type": {token}}, nil), middleware.JSONOnly())
+	checkError(t, w, models.CodeUnsupportedMedia, `it is "REDACTED"`)
 }
 
 func TestRequestID(t *testing.T) {

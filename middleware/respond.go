@@ -42,8 +42,13 @@ func NotFound(c *gin.Context) {
 }
 
 // MethodNotAllowed responds to a request whose method its path does not have. The router has
-// set Allow.
+// set Allow. A preflight gets here if its origin is not allowed (C3.19).
 func MethodNotAllowed(c *gin.Context) {
+	if origin := c.Request.Header["Origin"]; len(origin) > 0 && isPreflight(c.Request) {
+		Fail(c, models.Errorf(models.CodeMethodNotAllowed,
+			"pages of the origin %s cannot use this service: it is not in CORS_ORIGINS of the server", shown(origin)))
+		return
+	}
 	allowed := strings.ReplaceAll(c.Writer.Header().Get("Allow"), ", ", " or ")
 	Fail(c, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; send "+allowed))
 }

@@ -20,6 +20,7 @@ import (
 	"plantstore/internal/conformance"
 	"plantstore/internal/must"
 	"plantstore/internal/server"
+	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/routes"
 	"plantstore/storage"
@@ -202,5 +203,28 @@ func TestStoreRefuses(t *testing.T) {
 				t.Errorf("the response discloses details: %s", w.Body)
 			}
 		})
+	}
+}
+
+// TestPreflightOfAnotherOrigin checks that the Error of a preflight names the origin that is not
+// allowed, if it is one (C3.19).
+func TestPreflightOfAnotherOrigin(t *testing.T) {
+	t.Parallel()
+	preflight := func(origin ...string) http.Header {
+		return http.Header{"Origin": origin, "Access-Control-Request-Method": {"POST"}}
+	}
+	for _, origins := range []middleware.Origins{nil, {"https://a.test"}} {
+		h := newHandler(t, newStore(t), func(o *routes.Options) { o.Origins = origins })
+		for text, header := range map[string]http.Header{
+			`pages of the origin "https://b.test" cannot use this service: it is not in CORS_ORIGINS of the server`: preflight("https://b.test"),
+			`the origin "null" cannot`:                          preflight("null"),
+			"this path does not support this method; send POST": {"Origin": {"https://b.test"}},
+		} {
+			w := get(t, h, http.MethodOptions, "/plants", header)
+			checkError(t, w, models.CodeMethodNotAllowed, text)
+			if allow := w.Header().Get("Allow"); allow != "POST" {
+				t.Errorf("Allow %q, want POST", allow)
+			}
+		}
 	}
 }

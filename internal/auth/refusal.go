@@ -47,6 +47,9 @@ func (v *Verifier) CountMissing() { v.refused[ReasonMissing].Add(1) }
 // contains the kid.
 func (v *Verifier) refuse(token string, err error) *models.Error {
 	reason, message := classify(err)
+	if token == "" {
+		message = "the access token is empty; plantstore token prints one"
+	}
 	v.refused[reason].Add(1)
 	if kid := kidOf(token); kid != "" {
 		err = fmt.Errorf("kid %q: %w", kid, err)

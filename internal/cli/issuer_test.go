@@ -107,6 +107,7 @@ func TestTokensOfProviders(t *testing.T) {
 		{"unknown key", p.signAs("k2", `{}`), "unknown_key", "not signed with a key"},
 		{"other key, same kid", stranger.sign(`{}`), "signature", "not signed with a key"},
 		{"no token", "x", "malformed", "not a well-formed"},
+		{"empty", "", "malformed", "the access token is empty; plantstore token prints one"},
 	} {
 		_, body := post(t, ready.BaseURL, test.token, fmt.Sprintf(`{"id":%d,"name":"x"}`, lastID.Add(1)))
 		if strings.Contains(body, `"error"`) != (test.reason != "") || !strings.Contains(body, test.message) {
