@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"syscall"
 
+	"plantstore/internal/files"
 	"plantstore/storage/bbolt"
 )
 
@@ -16,7 +18,7 @@ func Advise(err error, missing, place string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run this as the owner of the directory, or name another place%s", err, place)
+		return fmt.Errorf("%w; %s, or name another place%s", err, cmp.Or(files.Denied(err), "run this as the owner of the directory"), place)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w; make it writable, or name another place%s", err, place)
 	case bbolt.NoSpace(err):
@@ -36,7 +38,7 @@ func AdviseRead(err error, missing string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w; %s", err, missing)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run this as the owner of the file, or let this user read it", err)
+		return fmt.Errorf("%w; %s", err, cmp.Or(files.Denied(err), "run this as the owner of the file, or let this user read it"))
 	}
 	return err
 }

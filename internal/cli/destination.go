@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,12 +41,4 @@ func requireFile(c *config.Config) error {
 		return misuse("the plants are not in a file but in %s: use its own tools for copies", c.Storage.Scheme)
 	}
 	return nil
-}
-
-// reason returns an error of a file without its name.
-func reason(err error) error {
-	if failure, ok := errors.AsType[*fs.PathError](err); ok {
-		return failure.Err
-	}
-	return err
 }

@@ -16,6 +16,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
+	"plantstore/internal/files"
 	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
@@ -142,7 +143,7 @@ func (i *importer) failure(name string, err error) error {
 	}
 	advice := "run the import again to continue"
 	if errors.As(err, new(*plantio.ReadError)) {
-		err, advice = reason(err), "fix the file, and import it again"
+		err, advice = files.Reason(err), "fix the file, and import it again"
 	}
 	return fmt.Errorf("import %s: %w; %s: %s", name, err, stored, advice)
 }
@@ -195,5 +196,5 @@ func (i *importer) report(value any, format string, args ...any) error {
 }
 
 func openError(name string, err error) error {
-	return fmt.Errorf("import %s: %w", name, app.AdviseRead(reason(err), "name a file of plants, JSON or CSV, or - for stdin"))
+	return fmt.Errorf("import %s: %w", name, app.AdviseRead(files.Reason(err), "name a file of plants, JSON or CSV, or - for stdin"))
 }

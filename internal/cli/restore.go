@@ -9,6 +9,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/files"
 	"plantstore/storage/bbolt"
 )
 
@@ -38,7 +39,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	}
 	backup, err := os.Stat(file)
 	if err != nil {
-		return fmt.Errorf("restore %s: %w", file, app.AdviseRead(reason(err), "name a file written by plantstore backup"))
+		return fmt.Errorf("restore %s: %w", file, app.AdviseRead(files.Reason(err), "name a file written by plantstore backup"))
 	}
 	if database, err := os.Stat(c.Storage.Path); err == nil && os.SameFile(backup, database) {
 		return misuse("%s is the database itself: name another file", file)

@@ -15,6 +15,8 @@ const refused syscall.Errno = 10061
 
 func ownerOf(fs.FileInfo) (uid, gid int, known bool) { return 0, 0, false }
 
+func usable(string, fs.FileInfo) bool { return true }
+
 func restrict(uintptr, fs.FileMode) {}
 
 // hold returns a suffix only, since directories cannot be locked. Leftover files remain.

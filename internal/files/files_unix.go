@@ -26,6 +26,16 @@ func ownerOf(info fs.FileInfo) (uid, gid int, known bool) {
 	return int(stat.Uid), int(stat.Gid), true
 }
 
+// usable reports whether this process may read and change a file, or the contents of a directory.
+func usable(path string, info fs.FileInfo) bool {
+	const search, write, read = 1, 2, 4
+	mode := uint32(read | write)
+	if info.IsDir() {
+		mode |= search
+	}
+	return syscall.Access(path, mode) == nil
+}
+
 // restrict limits the mode of the socket that will be bound to fd, so that no other user connects
 // before it has its final mode. Only Linux supports it.
 func restrict(fd uintptr, mode fs.FileMode) { _ = syscall.Fchmod(int(fd), uint32(mode.Perm())) }

@@ -10,6 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"plantstore/internal/files"
 	"plantstore/storage"
 )
 
@@ -50,7 +51,7 @@ func explain(path string, err error) error {
 		return fmt.Errorf("database %s is %w: try again when that has ended, or name another file", path, storage.ErrLocked)
 	}
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
-		err = failure.Err
+		err = files.Reason(err)
 	}
 	return fmt.Errorf("database %s cannot be opened: %w", path, err)
 }
