@@ -25,7 +25,7 @@ COPY --from=build /out/plantstore /out/LICENCES /
 # A new volume gets the owner of this directory.
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
-ENV ADDR=:8080 ADMIN_ADDR=:8081 STORAGE_URL=bbolt:/data/plants.db
+ENV PORT=8080 ADMIN_ADDR=:8081 STORAGE_URL=bbolt:/data/plants.db
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/plantstore", "health"]

@@ -32,6 +32,8 @@ func TestImage(t *testing.T) {
 		"is small":                   checkSize,
 		"runs by its own defaults":   checkDefaults,
 		"keeps plants in its volume": checkVolume,
+		"names the owner of a mount": checkMount,
+		"listens on PORT":            checkPort,
 		"starts by Testcontainers":   checkTestcontainers,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +118,7 @@ type config struct {
 func checkConfig(t *testing.T, s *storage) {
 	want := config{
 		User:         "65532:65532",
-		Env:          []string{"ADDR=:8080", "ADMIN_ADDR=:8081", "STORAGE_URL=bbolt:/data/plants.db"},
+		Env:          []string{"PORT=8080", "ADMIN_ADDR=:8081", "STORAGE_URL=bbolt:/data/plants.db"},
 		Entrypoint:   []string{"/plantstore"},
 		Cmd:          []string{"serve"},
 		Volumes:      map[string]struct{}{"/data": {}},

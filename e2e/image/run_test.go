@@ -109,6 +109,27 @@ func checkVolume(t *testing.T, s *storage) {
 	s.stop(t, "second")
 }
 
+// checkMount checks that a mounted directory of another user is refused with its owner and a remedy.
+func checkMount(t *testing.T, s *storage) {
+	_, err := s.podmanRun(t.Context(), "run", "--network=none", "--cap-drop=all", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024",
+		"--log-driver=k8s-file", "--volume="+t.TempDir()+":/data", image)
+	const want = "database /data/plants.db cannot be opened: permission denied; /data belongs to uid 0, this process is uid 65532: chown 65532 /data, or name"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// checkPort checks that PORT, which platforms set, is the port for clients.
+func checkPort(t *testing.T, s *storage) {
+	addr := freeAddr(t)
+	_, port, _ := net.SplitHostPort(addr)
+	s.start(t, "port", "--network=host", "--env=PORT="+port, "--env=ADMIN_ADDR="+freeAddr(t))
+	if r := create(t, addr, s.do(t, "exec", "port", "/plantstore", "token")); r.Status != http.StatusOK {
+		t.Errorf("the response is %d %s", r.Status, r.Body)
+	}
+	s.stop(t, "port")
+}
+
 // wantTaken checks that the plant of create is stored.
 func wantTaken(t *testing.T, addr, token string) {
 	t.Helper()
