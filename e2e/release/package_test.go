@@ -57,6 +57,8 @@ func installed(t *testing.T, zsh string) map[string]string {
 		"/etc/plantstore/plantstore.env":                       "-rw-------",
 		"/usr/bin/plantstore":                                  "-rwxr-xr-x",
 		"/usr/lib/systemd/system/plantstore.service":           readable,
+		"/usr/lib/systemd/system/plantstore-backup.service":    readable,
+		"/usr/lib/systemd/system/plantstore-backup.timer":      readable,
 		"/usr/share/bash-completion/completions/plantstore":    readable,
 		"/usr/share/fish/vendor_completions.d/plantstore.fish": readable,
 		"/usr/share/zsh/" + zsh + "/_plantstore":               readable,
@@ -179,21 +181,23 @@ func checkRPM(t *testing.T, path string) {
 	}
 }
 
-// TestUnitIsHardened checks that the unit restricts the server to the privileges that it needs.
-func TestUnitIsHardened(t *testing.T) {
+// TestUnitsAreHardened checks that the units restrict the program to the privileges that it needs.
+func TestUnitsAreHardened(t *testing.T) {
 	t.Parallel()
 	analyze := tools.Require(t, "systemd-analyze")
-	const unit = "docs/deploy/linux/plantstore.service"
-	output(t, analyze, "security", "--offline=true", "--threshold=20", unit) // an exposure level of 2.0
+	for _, unit := range []string{"plantstore", "plantstore-backup"} {
+		output(t, analyze, "security", "--offline=true", "--threshold=20", "docs/deploy/linux/"+unit+".service") // an exposure level of 2.0
+	}
 }
 
-// TestUnitNamesManual checks that the manual is at the path in the unit.
-func TestUnitNamesManual(t *testing.T) {
+// TestUnitsNameManual checks that the manual is at the path in the units.
+func TestUnitsNameManual(t *testing.T) {
 	t.Parallel()
-	unit := tools.ProjectFile(t, "docs/deploy/linux/plantstore.service")
-	found := regexp.MustCompile(`(?m)^Documentation=file://(\S+)$`).FindSubmatch(unit)
-	if found == nil || installed(t, "")[string(found[1])] == "" {
-		t.Errorf("the unit names a document that is not installed: %q", found)
+	for _, unit := range []string{"plantstore.service", "plantstore-backup.service", "plantstore-backup.timer"} {
+		found := regexp.MustCompile(`(?m)^Documentation=file://(\S+)$`).FindSubmatch(tools.ProjectFile(t, "docs/deploy/linux/"+unit))
+		if found == nil || installed(t, "")[string(found[1])] == "" {
+			t.Errorf("%s names a document that is not installed: %q", unit, found)
+		}
 	}
 }
 
@@ -206,11 +210,12 @@ plantstore
 manual: a token with "iss":"https://issuer.example/a;b"
 manual: 1
 data: plantstore 600, jwt-secret plants.db
+backups: 7 from plants-2020-01-03.db on, 1 plant
 upgraded: ADDR=:80, 1 plants
 systemctl: daemon-reload,daemon-reload,try-restart plantstore.service
 upgraded: plantstore: the server did not start again: see journalctl --unit plantstore, installed
 removed: no program, ADDR=:80, plantstore
-systemctl: disable --now plantstore.service,daemon-reload
+systemctl: disable --now plantstore.service plantstore-backup.timer,daemon-reload
 purged: no configuration, plantstore
 systemctl: daemon-reload
 `
@@ -220,7 +225,7 @@ plantstore
 upgraded: ADDR=:80
 systemctl: daemon-reload,try-restart plantstore.service,daemon-reload
 removed: no program, ADDR=:80, plantstore
-systemctl: disable --now plantstore.service,daemon-reload
+systemctl: disable --now plantstore.service plantstore-backup.timer,daemon-reload
 `
 )
 

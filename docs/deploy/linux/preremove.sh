@@ -4,7 +4,7 @@ set -e
 case "$1" in
 remove | 0)
 	if [ -d /run/systemd/system ]; then
-		systemctl disable --now plantstore.service
+		systemctl disable --now plantstore.service plantstore-backup.timer
 	fi
 	;;
 esac

@@ -8,7 +8,8 @@ dpkg --install /plantstore.deb >/dev/null
 echo "installed: $(stat --format '%a %U:%G' $env), $(getent passwd plantstore | cut -d : -f 6,7)"
 echo "systemctl: $(calls)"
 plantstore version | cut -d ' ' -f 1
-systemd-analyze verify /usr/lib/systemd/system/plantstore.service
+units=/usr/lib/systemd/system/plantstore
+systemd-analyze verify $units.service $units-backup.service $units-backup.timer
 
 echo '{"id":1,"name":"Monstera"}' | (cd / && runuser -u plantstore -- plantstore plants import --quiet --storage-url $data/plants.db -)
 echo "JWT_ISSUER='https://issuer.example/a;b'" >>$env
@@ -23,6 +24,16 @@ sh -eu /manual 2>/dev/null | while read -r line; do
 	esac
 done
 echo "data: $(stat --format '%U %a' $data/* | sort -u), $(ls $data | paste --serial --delimiters ' ')"
+
+# What the timer runs, as systemd expands it, when there are eight older backups.
+backups=/var/lib/plantstore-backup
+install -d -m 0700 -o plantstore $backups
+for day in 1 2 3 4 5 6 7 8; do
+	runuser -u plantstore -- touch $backups/plants-2020-01-0$day.db
+done
+sed -n '/^ExecStart=/,/[^\\]$/p' $units-backup.service | sed 's/^ExecStart=//; s/\\$//; s/\$\$/$/g; s/%%/%/g' >/backup
+(cd $data && KEEP=7 runuser -u plantstore -- sh /backup >/dev/null)
+echo "backups: $(ls $backups | wc -l) from $(ls $backups | head -n 1) on, $(cd / && runuser -u plantstore -- plantstore plants count --storage-url $backups/$(ls $backups | tail -n 1)) plant"
 
 echo 'ADDR=:80' >>$env
 dpkg --install /plantstore.deb >/dev/null
