@@ -40,7 +40,7 @@ func (s *site) awaitReadiness(want string) {
 // that fails, and reconnects it: the replica is ready again without a create.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
-	const away = `{"error":503,"message":"not ready: the store is not available: see the log"}`
+	const away = `{"error":503,"message":"not ready: the engine is unreachable or takes no writes"}`
 	for name, start := range map[string]func(t *testing.T) (url string, stop, restart func()){
 		"etcd": func(t *testing.T) (string, func(), func()) {
 			cluster := etcd.Start(t, etcd.Options{})

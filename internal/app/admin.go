@@ -64,16 +64,20 @@ func (a *App) startAdmin() {
 // problem returns why the server should not get requests, "" if it should, and the cause for the log.
 // While it is shutting down, requests are still served or drained.
 func (a *App) problem() (problem string, cause error) {
-	ready := a.store.Ready()
+	ready, fault := a.store.Ready(), a.store.Fault()
 	switch {
-	case a.store.Fault() != nil:
-		return "the store stopped itself after a fault, and the server exits: see the log", ready
+	case errors.Is(fault, storage.ErrCorrupt):
+		return "the database is corrupt: the store stopped itself after a fault, and the server exits", ready
+	case fault != nil:
+		return "the disk or the database file has failed: the store stopped itself after a fault, and the server exits", ready
 	case a.leaving.Err() != nil:
 		return "the server is shutting down", ready
 	case errors.Is(ready, storage.ErrNoSpace):
 		return "no space is left for the database", ready
+	case ready != nil && a.storage.Path == "":
+		return "the engine is unreachable or takes no writes", ready
 	case ready != nil:
-		return "the store is not available: see the log", ready
+		return "the last commit has failed", ready
 	case a.issuer != nil && a.issuer.Ready() != nil:
 		return "no usable keys of the issuer", a.issuer.Ready()
 	}
