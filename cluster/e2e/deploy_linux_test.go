@@ -58,6 +58,33 @@ func TestKubernetes(t *testing.T) {
 	checkShutdown(t, container, time.Duration(*pod.Spec.TerminationGracePeriodSeconds)*time.Second)
 }
 
+// TestKubernetesSingle checks that the only replica on an embedded store is stopped before the next one
+// starts, and that it has the volume of the database.
+func TestKubernetesSingle(t *testing.T) {
+	t.Parallel()
+	var deployment appsv1.Deployment
+	var volume corev1.PersistentVolumeClaim
+	var service corev1.Service
+	documents := strings.Split(string(tools.ProjectFile(t, "docs/deploy/kubernetes-single.yaml")), "\n---\n")
+	for i, object := range []any{&deployment, &volume, &service} {
+		if err := yaml.UnmarshalStrict([]byte(documents[i]), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := deployment.Spec.Template
+	container := pod.Spec.Containers[0]
+	if *deployment.Spec.Replicas != 1 || deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType ||
+		fmt.Sprint(pod.Labels) != fmt.Sprint(deployment.Spec.Selector.MatchLabels) || fmt.Sprint(pod.Labels) != fmt.Sprint(service.Spec.Selector) {
+		t.Errorf("it is not one replica that is recreated, behind the service: %+v", deployment.Spec)
+	}
+	if mount := container.VolumeMounts[0]; mount.MountPath != "/data" || mount.Name != pod.Spec.Volumes[0].Name ||
+		pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName != volume.Name || *pod.Spec.SecurityContext.FSGroup != 65532 {
+		t.Errorf("the volume is not %s of 65532 at /data: %+v, %+v", volume.Name, mount, pod.Spec)
+	}
+	checkProbes(t, container, service)
+	checkSecrets(t, container)
+}
+
 // checkShutdown checks that a replica serves for a while after SIGTERM, and is not killed
 // before it has drained its requests.
 func checkShutdown(t *testing.T, container corev1.Container, grace time.Duration) {
