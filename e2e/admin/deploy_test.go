@@ -135,6 +135,7 @@ func checkAlerts(t *testing.T, actual []series) {
 	decoder.KnownFields(true)
 	must.Do(t, decoder.Decode(&rules))
 	n := 0
+	sections := strings.ToLower(strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(string(tools.ProjectFile(t, "docs/troubleshooting.md"))))
 	for _, group := range rules.Groups {
 		for _, rule := range group.Rules {
 			n++
@@ -149,6 +150,9 @@ func checkAlerts(t *testing.T, actual []series) {
 			}
 			if rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
 				t.Errorf("%s: the summary or the description is missing", rule.Alert)
+			}
+			if section, found := strings.CutPrefix(rule.Annotations["runbook"], "docs/troubleshooting.md#"); !found || !strings.Contains(sections, "\n##-"+section+"\n") {
+				t.Errorf("%s: there is no section %q", rule.Alert, rule.Annotations["runbook"])
 			}
 		}
 	}

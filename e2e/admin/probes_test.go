@@ -48,7 +48,7 @@ func TestReadyAfterFault(t *testing.T) {
 	}
 	must.Do(t, os.Remove(filepath.Join(s.Dir, "data", "plants.db")))
 	plantstore.Await(t, "not ready", func() bool { return s.probe("/readyz").Status != http.StatusOK })
-	s.wantUnready("the disk or the database file has failed: the store has stopped itself after a fault")
+	s.wantUnready("the disk or the database file has failed: the store stopped itself after a fault")
 	s.wantAlive()
 	if s.Metrics()["plantstore_store_stopped"] != 1 {
 		t.Error("plantstore_store_stopped is not 1")
