@@ -108,6 +108,7 @@ func (t verified) at(now time.Time) error {
 // NewVerifier returns a Verifier with the given options.
 func NewVerifier(options Options) *Verifier {
 	parser := jwt.NewParser(jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithLeeway(leeway))
+	jwt.RegisterSigningMethod(ed25519Alg, func() jwt.SigningMethod { return jwt.SigningMethodEdDSA })
 	v := &Verifier{options: options, parser: parser}
 	v.options.Keys = nil
 	v.SetKeys(options.Keys)

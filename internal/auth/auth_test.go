@@ -291,3 +291,14 @@ func TestStats(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// TestEd25519 checks that alg may have the name of RFC 9864 for EdDSA, only with such a key.
+func TestEd25519(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds(t) {
+		_, err := kind.verifier().Verify(kind.signAs(`{"alg":"Ed25519"}`, `{}`))
+		if fits := kind.alg == "EdDSA"; (err == nil) != fits {
+			t.Errorf("a token of a key for %s: %v, want it accepted: %t", kind.alg, err, fits)
+		}
+	}
+}

@@ -74,7 +74,7 @@ func parseJWK(text jsontext.Value) (Key, error) {
 		return Key{}, fmt.Errorf("%w: %w", errUnfitKey, err)
 	}
 	alg := jwk.ALG.String()
-	if alg == "Ed25519" { // RFC 9864, section 2.2
+	if alg == ed25519Alg {
 		alg = jwt.SigningMethodEdDSA.Alg()
 	}
 	return newPublicKey(jwk.KID, alg, parsed.Key())

@@ -33,6 +33,9 @@ func algorithms() []string {
 	return []string{"HS256", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
+// ed25519Alg is the name that RFC 9864, section 2.2, gives to EdDSA by an Ed25519 key.
+const ed25519Alg = "Ed25519"
+
 // A Key verifies signatures, only by the algorithms that it is bound to (C4.21). It prints
 // as REDACTED, since it may be a secret (C4.25).
 type Key struct {
