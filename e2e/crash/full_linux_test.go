@@ -2,6 +2,7 @@ package crash
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/load"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/volume"
 	"plantstore/internal/must"
 )
@@ -38,6 +40,33 @@ func TestFullFileSystem(t *testing.T) {
 	s.restart()
 	s.verify(0)
 	t.Logf("%d plants were acknowledged", s.Len())
+}
+
+// TestImportIntoFullFileSystem checks that an import without space for it reports what was stored and
+// how to go on, and that the next one does.
+func TestImportIntoFullFileSystem(t *testing.T) {
+	t.Parallel()
+	v := volume.New(t, 16<<20, volume.Ext4()...)
+	ballast, file := filepath.Join(v.Dir, "ballast"), filepath.Join(t.TempDir(), "plants.jsonl")
+	must.Do(t, os.WriteFile(ballast, make([]byte, 8<<20), 0o600))
+	var lines strings.Builder
+	const plants = 20
+	for id := range plants {
+		fmt.Fprintf(&lines, `{"id":%d,"name":"%s"}`+"\n", id, strings.Repeat("x", 512<<10))
+	}
+	must.Do(t, os.WriteFile(file, []byte(lines.String()), 0o600))
+	code, stderr := runIn(t, v.Dir, "plants", "import", file)
+	stored, _ := strings.CutSuffix(plantstore.Run(t, v.Dir, "plants", "count"), "\n")
+	want := "plantstore: import " + file + ": no space is left for the database; " + stored +
+		" plants were stored: free some space, and run the import again to continue"
+	if code != 1 || lastLine(stderr) != want || stored == "0" {
+		t.Errorf("exit code %d, want 1 and\n%s\n%s", code, want, stderr)
+	}
+	must.Do(t, os.Remove(ballast))
+	plantstore.Run(t, v.Dir, "plants", "import", file)
+	if got := plantstore.Run(t, v.Dir, "plants", "count"); got != fmt.Sprintln(plants) {
+		t.Errorf("%s plants are stored, want %d", got, plants)
+	}
 }
 
 // fill creates plants of up to ten pages, by several writers, until each has received a few errors

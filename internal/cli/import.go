@@ -98,7 +98,11 @@ func (i *importer) importAll(ctx context.Context) error {
 	if err != nil || i.sum.Bad == 0 {
 		return err
 	}
-	return findings("%s left out: fix and import them again, or skip taken ids with --on-conflict skip", bad)
+	advice := ""
+	if i.sum.Conflicts > 0 {
+		advice = ", or skip taken ids with --on-conflict skip"
+	}
+	return findings("%s left out: fix the file and import it again%s", bad, advice)
 }
 
 // check checks the beginning of a file, unless it is stdin or a pipe, which can be read only once.
@@ -142,8 +146,11 @@ func (i *importer) failure(name string, err error) error {
 		return misuse("import %s: %w; %s", name, err, stored)
 	}
 	advice := "run the import again to continue"
-	if errors.As(err, new(*plantio.ReadError)) {
+	switch {
+	case errors.As(err, new(*plantio.ReadError)):
 		err, advice = files.Reason(err), "fix the file, and import it again"
+	case errors.Is(err, storage.ErrNoSpace):
+		err, advice = errors.New("no space is left for the database"), "free some space, and run the import again to continue"
 	}
 	return fmt.Errorf("import %s: %w; %s: %s", name, err, stored, advice)
 }

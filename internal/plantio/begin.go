@@ -23,8 +23,8 @@ func badFormat(format string, args ...any) *FormatError {
 const beginSize = 4 << 10
 
 // begin skips a byte order mark and returns the first line that is not blank, or the beginning of a
-// longer one. It returns a *[FormatError] for a file in another encoding.
-func begin(in *bufio.Reader) ([]byte, error) {
+// longer one. It returns a *[FormatError] for a file in another encoding, which names the format.
+func begin(in *bufio.Reader, format Format) ([]byte, error) {
 	head, err := in.Peek(beginSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -39,11 +39,14 @@ func begin(in *bufio.Reader) ([]byte, error) {
 	if end := bytes.IndexAny(head, "\r\n"); end >= 0 {
 		line = head[:end]
 	}
-	const remedy = " | plantstore plants import --format csv - (or --format json)"
+	remedy := " | plantstore plants import -"
+	if format == CSV {
+		remedy = " | plantstore plants import --format csv -"
+	}
 	utf16, rest := utf16Name(line), head[len(line):]
 	switch {
 	case bytes.HasPrefix(line, []byte("\x1f\x8b")):
-		return nil, badFormat("is compressed with gzip: run zcat FILE" + remedy)
+		return nil, badFormat("is compressed with gzip: run zcat FILE%s", remedy)
 	case bytes.HasPrefix(line, []byte("PK\x03\x04")):
 		return nil, badFormat("is a zip archive or a spreadsheet: unpack it, or save the spreadsheet as UTF-8 CSV with commas")
 	case utf16 != "":
@@ -51,7 +54,7 @@ func begin(in *bufio.Reader) ([]byte, error) {
 	case bytes.IndexByte(line, 0) >= 0:
 		return nil, badFormat("is a binary file: save a spreadsheet as UTF-8 CSV with commas, and a database with plantstore plants export")
 	case len(rest) > 1 && rest[0] == '\r' && rest[1] != '\n' && line[0] != '[': // an array may have any
-		return nil, badFormat(`ends its lines with CR alone: run tr '\r' '\n' <FILE` + remedy)
+		return nil, badFormat(`ends its lines with CR alone: run tr '\r' '\n' <FILE%s`, remedy)
 	}
 	return bytes.Clone(line), nil
 }
@@ -74,7 +77,7 @@ func (r *Reader) Open() error {
 	if r.lines != nil {
 		return nil
 	}
-	line, err := begin(r.in)
+	line, err := begin(r.in, r.format)
 	switch {
 	case err != nil:
 		return err

@@ -27,10 +27,10 @@ const (
 	CSV
 )
 
-// FormatOf returns the format for a file name: CSV for the extension .csv, otherwise
-// JSON Lines.
+// FormatOf returns the format for a file name: CSV for the extension .csv, also before .gz,
+// otherwise JSON Lines.
 func FormatOf(name string) Format {
-	if strings.EqualFold(filepath.Ext(name), ".csv") {
+	if filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) == ".csv" {
 		return CSV
 	}
 	return JSONLines

@@ -49,6 +49,7 @@ type Summary struct {
 	Identical int64 `json:"identical"` // already stored
 	Skipped   int64 `json:"skipped"`   // with SkipConflicts: the id is taken by a different plant
 	Bad       int64 `json:"bad"`       // invalid, conflicting or blocked by a corrupt record
+	Conflicts int64 `json:"-"`         // the part of Bad whose ids are taken by different plants
 }
 
 // A batch is a group of records to store at once, and the bad lines among them.
@@ -153,6 +154,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 	case isConflict && skipConflicts:
 		sum.Skipped++
 	case isConflict:
+		sum.Conflicts++
 		b.bad = append(b.bad, badLine(b.places[i], "id: %d is taken by a different plant", id))
 	case errors.As(err, new(*storage.CorruptError)):
 		b.bad = append(b.bad, badLine(b.places[i], "id: %d is taken by a corrupt record: stop the server and run plantstore check", id))

@@ -51,10 +51,10 @@ func TestImport(t *testing.T) {
 			},
 			Bad: func(e *plantio.LineError) error { bad = append(bad, e.Line); return nil },
 		}, &sum)
-		want := plantio.Summary{Created: lines * 96 / 100, Identical: lines / 100, Bad: lines * 3 / 100}
+		want := plantio.Summary{Created: lines * 96 / 100, Identical: lines / 100, Bad: lines * 3 / 100, Conflicts: lines / 100}
 		perHundred := []int{3, 4, 8} // of ids 2 and 3, and the empty one
 		if skip {
-			want.Bad, want.Skipped, perHundred = lines*2/100, lines/100, []int{4, 8}
+			want.Bad, want.Conflicts, want.Skipped, perHundred = lines*2/100, 0, lines/100, []int{4, 8}
 		}
 		if diff := cmp.Diff(want, sum); diff != "" || err != nil {
 			t.Errorf("skip %v: %v (-want +got):\n%s", skip, err, diff)
