@@ -32,6 +32,7 @@ func TestCorruptPages(t *testing.T) {
 				}
 			}
 			writeDatabase(t, dir, corrupt)
+			wantLast(t, dir)
 			s := newSite(t, dir)
 			var a plantstore.Reply
 			for id := range catalogue() {
@@ -51,6 +52,21 @@ func TestCorruptPages(t *testing.T) {
 			s.restart()
 			s.check()
 		})
+	}
+}
+
+// wantLast checks that a list that ends at a corrupt page names the last plant before it.
+func wantLast(t *testing.T, dir string) {
+	t.Helper()
+	var stderr strings.Builder
+	list := plantstore.Command(t, dir, nil, "plants", "list", "--format", "csv")
+	list.Stderr = &stderr
+	listed, _ := list.Output() // the exit code is checked
+	rows := strings.Split(strings.TrimSpace(string(listed)), "\n")
+	id, _, _ := strings.Cut(rows[len(rows)-1], ",")
+	named := strings.Contains(stderr.String(), "; the last plant before it has the id "+id+": ")
+	if first := len(rows) == 1; list.ProcessState.ExitCode() != 3 || named == first { // the header
+		t.Errorf("exit code %d, after %d rows to %s:\n%s", list.ProcessState.ExitCode(), len(rows), id, stderr.String())
 	}
 }
 

@@ -104,7 +104,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 		return nil, err
 	}
 	if a.listeners, err = listenAll(ctx, c); err != nil {
-		return nil, err
+		return nil, errors.Join(a.databaseInUse(ctx, err), err)
 	}
 	a.onClose(func() error { a.listeners.close(); return nil })
 	a.listenControl(ctx)
@@ -124,7 +124,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = a.config.Engines.Open(ctx, a.storage.URL, storage.Options{Logger: a.logger})
 	switch {
 	case errors.Is(err, storage.ErrLocked) && a.control == nil: // another server has the control socket
-		return serverRuns(a.storage.Path, ", or name another database with --storage-url or STORAGE_URL")
+		return a.serverRuns()
 	case err != nil:
 		return Advise(err, "name another place with --storage-url", " with --storage-url")
 	}
@@ -134,6 +134,27 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	}
 	a.store.ObserveCommits(a.observer.Commit)
 	return nil
+}
+
+// databaseInUse returns an error if the database is in use as well as an address, as by the same server.
+func (a *App) databaseInUse(ctx context.Context, err error) error {
+	if !errors.Is(err, errInUse) || a.options.Ephemeral != (storage.Location{}) {
+		return nil
+	}
+	server, _ := Server(ctx, a.storage.Path)
+	if server == nil {
+		return nil
+	}
+	_ = server.Close() // it has responded
+	if server.Info().Ephemeral {
+		return nil // it has another database
+	}
+	return a.serverRuns()
+}
+
+// serverRuns returns the error if another server has the database.
+func (a *App) serverRuns() error {
+	return serverRuns(a.storage.Path, ", or name another database with --storage-url or STORAGE_URL")
 }
 
 // onClose makes [App.Close] call release; the last one is called first.

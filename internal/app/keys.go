@@ -33,7 +33,7 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 	if generated {
 		if plants, err := a.store.Count(ctx); err == nil && plants > 0 {
 			a.Notice(func(logger *slog.Logger) {
-				logger.Warn("secret generated for an existing database", "file", SecretPath(c.Storage.Path), "hint", "tokens that were signed with another secret are refused")
+				logger.Warn("secret generated for an existing database", "file", SecretPath(c.Storage.Path), "hint", "if the database comes from a backup, restore its jwt-secret and restart; if no server has used it yet, ignore this")
 			})
 		}
 	}

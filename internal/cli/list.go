@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -52,11 +53,16 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 		from++
 	}
 	shown, last, more := int64(0), int64(0), false
+	read, before := false, int64(0) // of the plant that was read last, shown or not
 	err := printPlants(ctx, p, cmd, c, func(ctx context.Context, store *storage.Store, each func(storage.Record) error) error {
 		for record, err := range store.List(ctx, from) {
+			if err != nil && read && !errors.As(err, new(*storage.CorruptError)) { // which names its plant
+				return fmt.Errorf("%w; the last plant before it has the id %d", err, before)
+			}
 			if err != nil {
 				return err
 			}
+			read, before = true, record.ID
 			if !selected(cmd, record) {
 				continue
 			}

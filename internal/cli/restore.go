@@ -46,6 +46,12 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	} else if err == nil && !cmd.Bool("force") {
 		return misuse("%s exists: replace it with --force, which keeps it under another name", c.Storage.Path)
 	}
+	if server, _ := app.Server(ctx, c.Storage.Path); server != nil { // another one has the database locked
+		if server.Info().Ephemeral {
+			fmt.Fprintf(p.Stderr, "%s: the server that runs on %s is ephemeral: it goes on with its own plants\n", p.Name, c.Storage.Path)
+		}
+		_ = server.Close() // it has responded
+	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
 		return corruptStore(p, app.AdviseLocked(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt, nothing was replaced: use an older backup", file)

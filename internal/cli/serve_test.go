@@ -150,3 +150,13 @@ func TestTokenCommand(t *testing.T) {
 		})
 	}
 }
+
+// TestSecondServer checks that a second server in the same directory reports the database before the
+// address: with another address, it would fail, too.
+func TestSecondServer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	addr := startServer(t, "plantstore", nil).ready(t).Addr
+	checkFailure(t, run(t, nil, "serve", "--addr", addr, "--admin-addr", "off"), 1,
+		"a server runs on data/plants.db: stop it first, or name another database with --storage-url or STORAGE_URL",
+		addr+" is in use by another program; choose another address with --addr or ADDR")
+}
