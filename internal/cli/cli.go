@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -27,6 +28,9 @@ func Main(ctx context.Context, p Process) int {
 	p.Stderr = logging.NewTerminalWriter(p.Stderr) // escapes terminal control sequences
 	if logging.IsTerminal(p.Stdout) {              // in a file or pipe it is exact, since programs read it
 		p.Stdout = logging.NewTerminalWriter(p.Stdout)
+	}
+	if len(p.Args) > 2 && p.Args[1] == "help" { // that of the library does not know commands of commands
+		p.Args = slices.Concat(p.Args[:1], p.Args[2:], []string{"--help"})
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()

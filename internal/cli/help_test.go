@@ -57,8 +57,10 @@ func TestGeneratedHelp(t *testing.T) {
 			t.Errorf("plantstore %s does not print the help", args)
 		}
 	}
-	if got := output(t, nil, "help", "token"); got != output(t, nil, "token", "--help") {
-		t.Errorf("help token prints:\n%s", got)
+	for _, name := range []string{"token", "plants", "plants list"} {
+		if got := output(t, nil, append([]string{"help"}, strings.Fields(name)...)...); got != output(t, nil, append(strings.Fields(name), "--help")...) {
+			t.Errorf("help %s prints:\n%s", name, got)
+		}
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -29,6 +31,7 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	warnMisspelled(p, dotenv)
 	flags, err := givenFlags(p, cmd)
 	if err != nil {
 		return nil, err
@@ -38,6 +41,23 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 		return nil, misuseBy(err)
 	}
 	return c, nil
+}
+
+// warnMisspelled prints a warning for each long name in .env that is nearly that of an option. Others
+// may belong to other programs.
+func warnMisspelled(p *Process, dotenv map[string]string) {
+	options := p.options()
+	for _, name := range slices.Sorted(maps.Keys(dotenv)) {
+		if slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name }) {
+			continue
+		}
+		for _, o := range options {
+			if len(name) >= 8 && config.Near(name, o.Env) {
+				fmt.Fprintf(p.Stderr, "%s: .env: %s is not an option: did you mean %s?\n", p.Name, name, o.Env)
+				break
+			}
+		}
+	}
 }
 
 func readDotenv() (map[string]string, error) {

@@ -92,7 +92,7 @@ func configurationDocument() string {
 		"```sh\nplantstore config | grep ADDR               # what's in effect\nplantstore serve --addr 127.0.0.1:9000      # set an option by flag,\n" +
 		"ADDR=127.0.0.1:9000 plantstore serve        # in the environment,\necho ADDR=127.0.0.1:9000 >>.env             # or in a file\n```\n\n" +
 		"Flags take precedence over the environment, and the environment over the file `.env` in the working directory. [.env.example](../.env.example) lists\n" +
-		"all options. An empty value is the same as none. The server won't start with a wrong value, and ignores names that it doesn't know.\n")
+		"all options. An empty value is the same as none. The server won't start with a wrong value, and ignores names that it doesn't know,\nbut warns about one in `.env` that is nearly an option.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {
