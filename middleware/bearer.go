@@ -59,6 +59,8 @@ func Token(header http.Header) (token string, err error) {
 		hint = "; its scheme is " + scheme + ", not Bearer"
 	case value != "": // perhaps the token, which an Error must not contain
 		hint = "; write Bearer and a space before the token"
+	case len(values) > 0:
+		hint = "; it is empty, and plantstore token prints one"
 	}
 	return "", models.NewError(models.CodeUnauthorized,
 		"send an access token in the header field Authorization: Bearer <ACCESS_TOKEN>"+hint)

@@ -77,7 +77,7 @@ func TestBearer(t *testing.T) {
 		"upper case":        {[]string{"BEARER good"}, 0, "", ``},
 		"more spaces":       {[]string{"Bearer   good"}, 0, "", ``},
 		"missing":           {nil, 401, none, `Bearer <ACCESS_TOKEN>`},
-		"empty":             {[]string{""}, 401, none, `Bearer <ACCESS_TOKEN>`},
+		"empty":             {[]string{""}, 401, none, `; it is empty, and plantstore token prints one`},
 		"other scheme":      {[]string{"Basic good"}, 401, none, `; its scheme is Basic, not Bearer`},
 		"no scheme":         {[]string{"good"}, 401, none, `; write Bearer and a space before the token`},
 		"longer scheme":     {[]string{"Bearers good"}, 401, none, `; its scheme is Bearers`},

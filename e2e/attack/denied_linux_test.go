@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plantstore/e2e/internal/must"
 )
 
 // TestDenied checks that a permission error names the object, its owner, who the process is, and a
@@ -28,13 +30,12 @@ func TestDenied(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			m := newSite(t)
-			text, err := os.ReadFile(m.database(t))
-			must(t, err)
+			text := must.Get(os.ReadFile(m.database(t)))(t)
 			open, theirs, mine := m.mkdir(t, "open", 0o755, 0), m.mkdir(t, "theirs", 0o700, owner), m.mkdir(t, "mine", 0o700, self)
 			for path, uid := range map[string]int{open + "/plants.db": 0, theirs + "/plants.db": owner, mine + "/plants.db": self, filepath.Join(m.dir, "plants.db"): self} {
-				must(t, errors.Join(os.WriteFile(path, text, 0o600), os.Chown(path, uid, uid)))
+				must.Do(t, errors.Join(os.WriteFile(path, text, 0o600), os.Chown(path, uid, uid)))
 			}
-			must(t, errors.Join(os.Chmod(mine+"/plants.db", 0), os.WriteFile(mine+"/jwt-secret", []byte(strings.Repeat("s", 64)), 0o600)))
+			must.Do(t, errors.Join(os.Chmod(mine+"/plants.db", 0), os.WriteFile(mine+"/jwt-secret", []byte(strings.Repeat("s", 64)), 0o600)))
 			out, code := run(m.commandAs(t, self, strings.Fields(line)...))
 			if code != 1 || !strings.Contains(out, "permission denied; "+want+"\n") {
 				t.Errorf("exit code %d, want 1 and %q:\n%s", code, want, out)

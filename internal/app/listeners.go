@@ -119,7 +119,7 @@ func (a *App) openCertificates() error {
 	case c.TLSCertFile != "":
 		pair, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile, a.logger)
 		if err != nil {
-			return config.Invalid("there is no certificate for TLS: %w", err)
+			return config.Invalid("there is no certificate for TLS: %w", AdviseRead(err, "name its files with --tls-cert-file and --tls-key-file"))
 		}
 		a.tls, a.expires = pair.TLS(), pair.Expires
 		a.reloads = append(a.reloads, reload{"certificate", func(context.Context) error { return pair.Reload() }})

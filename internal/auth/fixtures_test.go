@@ -157,7 +157,7 @@ func addForgeries(k kind, all map[string]attack) {
 	signed := parts[0] + "." + parts[1] + "."
 	bare, _ := decodeSegment(parts[2])
 	maps.Copy(all, map[string]attack{
-		"empty":                    {"", badForm},
+		"empty":                    {"", "the access token is empty"},
 		"one segment":              {"x", badForm},
 		"two segments":             {parts[0] + "." + parts[1], badForm},
 		"four segments":            {good + ".", badForm},
