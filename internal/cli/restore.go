@@ -48,7 +48,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	}
 	if server, _ := app.Server(ctx, c.Storage.Path); server != nil { // another one has the database locked
 		if server.Info().Ephemeral {
-			fmt.Fprintf(p.Stderr, "%s: the server that runs on %s is ephemeral: it goes on with its own plants\n", p.Name, c.Storage.Path)
+			fmt.Fprintf(p.Stderr, "%s: the server on %s runs with --ephemeral: it keeps its own plants\n", p.Name, c.Storage.Path)
 		}
 		_ = server.Close() // it has responded
 	}
