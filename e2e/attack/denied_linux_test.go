@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
+	"plantstore/internal/must"
 )
 
 // TestDenied checks that a permission error names the object, its owner, who the process is, and a

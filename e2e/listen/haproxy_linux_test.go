@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
+	"plantstore/internal/must"
 )
 
 // startHAProxy starts HAProxy with docs/deploy/haproxy.cfg, in which replace replaces the addresses,

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"plantstore/e2e/internal/must"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // TestWorkshop runs the commands of "Run a workshop" in docs/api.md: each of the twenty links has a
