@@ -32,7 +32,7 @@ func fields(size int, value string) string {
 func TestMemoryOfConnections(t *testing.T) { //nolint:paralleltest // its clients need much memory, too
 	const connections, size, most = 2000, 15 << 10, 100 << 10
 	value := strings.Repeat("v", 160)
-	for name, row := range map[string]struct{ query, fields string }{
+	for name, row := range map[string]struct{ query, fields string }{ //nolint:paralleltest // as above
 		"long query":               {strings.Repeat("q", size), "\n"},
 		"fewer than 100 fields":    {"", fields(size, value) + "\n"},
 		"the same, not ended":      {"", fields(size, value)},
