@@ -193,7 +193,7 @@ func TestStoreRefuses(t *testing.T) {
 			w := do(t, h, http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
 			checkError(t, w, tt.code, tt.text)
 			outcome := "failed"
-			if tt.err == storage.ErrUnknown {
+			if errors.Is(tt.err, storage.ErrUnknown) {
 				outcome = "unknown"
 			}
 			if line := log.String(); !strings.Contains(line, "outcome="+outcome+" ") || !strings.Contains(line, "plant_id=1 ") {
