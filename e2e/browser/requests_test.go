@@ -129,7 +129,7 @@ func TestRequestsLook(t *testing.T) {
 			for i := range 200 {
 				switch i % 8 {
 				case 3:
-					server.Post(token, fmt.Sprintf(`{"id":%d,"nmae":"%s","tag":null}`, i, kinds()[i%7]))
+					server.Post(token, fmt.Sprintf(`{"id":%d,"title":"%s","tag":null}`, i, kinds()[i%7]))
 				case 5:
 					server.Get(server.BaseURL + "/plants/" + strings.Repeat("long-", i%20))
 				case 6:

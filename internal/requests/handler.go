@@ -89,8 +89,7 @@ func (o outcomes) Handle(ctx context.Context, record slog.Record) error {
 	return o.Handler.Handle(ctx, record)
 }
 
-// note takes an attribute of the line of a request. A part of a longer text would keep all of it in
-// memory.
+// note takes an attribute of the line of a request.
 func (e *entry) note(attr slog.Attr) bool {
 	switch value := attr.Value; attr.Key {
 	case "method":
@@ -102,11 +101,13 @@ func (e *entry) note(attr slog.Attr) bool {
 	case "error":
 		e.Error, e.Status = int(value.Int64()), http.StatusBadRequest
 	case "message":
-		e.Message = strings.Clone(value.String()[:min(len(value.String()), maxMessage)])
+		if e.Message = value.String(); len(e.Message) > maxMessage {
+			e.Message = e.Message[:maxMessage] + "…"
+		}
 	case "subject":
-		e.Subject = strings.Clone(value.String())
+		e.Subject = value.String()
 	case "request_id":
-		e.RequestID = strings.Clone(value.String())
+		e.RequestID = value.String()
 	case "plant_id":
 		e.PlantID = value.String()
 	}

@@ -70,11 +70,11 @@ type Recorder struct {
 	kept       []*entry // oldest first
 	inProgress int
 	last       int64         // the highest Number so far
-	added      chan struct{} // closed, and replaced, when a request is added
+	added      chan struct{} // closed, and removed, when a request is added; nil if nothing waits
 }
 
 // NewRecorder returns an empty Recorder.
-func NewRecorder() *Recorder { return &Recorder{added: make(chan struct{})} }
+func NewRecorder() *Recorder { return new(Recorder) }
 
 // begin makes space for a request. It returns false if too many are in progress.
 func (r *Recorder) begin() bool {
@@ -98,8 +98,10 @@ func (r *Recorder) end(e *entry) {
 	r.last++
 	e.Number = r.last
 	r.kept = append(r.kept, e)
-	close(r.added)
-	r.added = make(chan struct{})
+	if r.added != nil {
+		close(r.added)
+		r.added = nil
+	}
 }
 
 // Refused keeps a request that net/http refused.
@@ -147,6 +149,9 @@ func (r *Recorder) query(query *http.Request) (all []*entry, failure *models.Err
 		r.mu.Lock()
 		if query.Method == http.MethodDelete {
 			r.kept = nil
+		}
+		if r.added == nil {
+			r.added = make(chan struct{})
 		}
 		all, last, added := slices.Clone(r.kept), r.last, r.added
 		r.mu.Unlock()

@@ -231,7 +231,7 @@ func TestTokens(t *testing.T) {
 // and that nothing is lost afterwards.
 func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const most = 200 * 24 << 10
-	s, head, content := newSite(), strings.Repeat("h", 32<<10), bytes.Repeat([]byte("b"), 1<<20)
+	s, head, content := newSite(), strings.Repeat("h", 32<<10), bytes.Repeat([]byte("b"), 64<<10)
 	before := heap()
 	for range 500 {
 		s.send(head, bytes.NewReader(content))

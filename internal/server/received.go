@@ -3,12 +3,12 @@ package server
 import (
 	"bytes"
 	"context"
-	"regexp"
+	"strings"
 	"sync"
 )
 
-// endOfHeader matches the end of the last line of a header, and the blank line.
-var endOfHeader = regexp.MustCompile(`\r?\n\r?\n`)
+// usualHeader is the size in bytes up to which the memory of a header is kept for the next one.
+const usualHeader = 1 << 10
 
 // received has the header of the current request as it was received: net/http keeps neither the order
 // of its fields nor the spelling of their names.
@@ -35,13 +35,19 @@ func (r *received) add(p []byte) {
 func (r *received) take(contentLength int64) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text, rest := bytes.TrimLeft(r.text, "\r\n"), []byte(nil) // net/http skips blank lines after a POST
-	if end := endOfHeader.FindIndex(text); end != nil {
-		text, rest = text[:end[0]], text[end[1]:]
+	text, size := bytes.TrimLeft(r.text, "\r\n"), 0 // net/http skips blank lines after a POST
+	for line := range bytes.Lines(text) {
+		if size += len(line); string(line) == "\r\n" || string(line) == "\n" {
+			break
+		}
 	}
+	header, rest := string(text[:size]), text[size:]
 	skipped := min(uint64(contentLength), uint64(len(rest)))
-	r.body, r.text = uint64(contentLength)-skipped, append([]byte(nil), rest[skipped:]...) // a pipelined request
-	return string(text)
+	r.body, r.text = uint64(contentLength)-skipped, append(r.text[:0], rest[skipped:]...) // a pipelined request
+	if cap(r.text) > usualHeader {
+		r.text = bytes.Clone(r.text)
+	}
+	return strings.TrimRight(header, "\r\n")
 }
 
 // headerKey is the key of the context value that is the text of [ReceivedHeader].
