@@ -54,7 +54,7 @@ func installed(t *testing.T, zsh string) map[string]string {
 	t.Helper()
 	const readable = "-rw-r--r--"
 	all := map[string]string{
-		"/etc/plantstore/plantstore.env":                       "-rw-------",
+		"/etc/plantstore/.env":                                 "-rw-------",
 		"/usr/bin/plantstore":                                  "-rwxr-xr-x",
 		"/usr/lib/systemd/system/plantstore.service":           readable,
 		"/usr/lib/systemd/system/plantstore-backup.service":    readable,
@@ -153,7 +153,7 @@ func checkDeb(t *testing.T, path string) {
 	if diff := cmp.Diff(installed(t, "vendor-completions"), got); diff != "" {
 		t.Errorf("files of the package (-want +got):\n%s", diff)
 	}
-	if got := output(t, dpkg, "--info", path, "conffiles"); got != "/etc/plantstore/plantstore.env\n" {
+	if got := output(t, dpkg, "--info", path, "conffiles"); got != "/etc/plantstore/.env\n" {
 		t.Errorf("configuration of the package: %q", got)
 	}
 	if got := output(t, dpkg, "--field", path, "Package", "Version", "Architecture", "Depends"); got !=
@@ -173,7 +173,7 @@ func checkRPM(t *testing.T, path string) {
 	if diff := cmp.Diff(installed(t, "site-functions"), got); diff != "" {
 		t.Errorf("files of the package (-want +got):\n%s", diff)
 	}
-	if got := output(t, rpm, "-qp", "--configfiles", path); got != "/etc/plantstore/plantstore.env\n" {
+	if got := output(t, rpm, "-qp", "--configfiles", path); got != "/etc/plantstore/.env\n" {
 		t.Errorf("configuration of the package: %q", got)
 	}
 	if got := output(t, rpm, "-qp", "--queryformat", "%{NAME} %{VERSION} %{LICENSE}", path); got != "plantstore 1.0.0 MIT" {
@@ -246,7 +246,7 @@ func checkInstall(t *testing.T, path, script, want string) {
 // path.
 func manual(t *testing.T) string {
 	t.Helper()
-	found := regexp.MustCompile("(?ms)^```sh\n(cd /var/lib/plantstore && .*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/run.md"), -1)
+	found := regexp.MustCompile("(?ms)^```sh\n(cd /etc/plantstore && .*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/run.md"), -1)
 	if len(found) != 1 {
 		t.Fatalf("the manual has %d such blocks", len(found))
 	}

@@ -41,9 +41,9 @@ func TestGeneratedServiceEnvironment(t *testing.T) {
 	t.Parallel()
 	_, options, _ := strings.Cut(dotenvExample(), "\n\n")
 	options = strings.Replace(options, "#STORAGE_URL=bbolt:data/plants.db", "STORAGE_URL=bbolt:/var/lib/plantstore/plants.db", 1)
-	checkFile(t, "docs/deploy/linux/plantstore.env", "# The options of the service plantstore, which /var/lib/plantstore/.env links to: commands in that\n"+
-		"# directory use them, too. Remove the # before options that differ from the default, and restart the\n"+
-		"# service. Put values with $, # or spaces in single quotes.\n\n"+options)
+	checkFile(t, "docs/deploy/linux/plantstore.env", "# The options of the service plantstore, and of commands that run in this directory. Remove the #\n"+
+		"# before options that differ from the default, and restart the service. Put values with $, # or spaces\n"+
+		"# in single quotes.\n\n"+options)
 }
 
 func TestGeneratedDocument(t *testing.T) {

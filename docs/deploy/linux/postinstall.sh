@@ -6,13 +6,10 @@ if ! getent passwd plantstore >/dev/null; then
 	useradd --system --user-group --home-dir /var/lib/plantstore --no-create-home \
 		--shell /usr/sbin/nologin plantstore
 fi
-# Commands in the working directory of the server have its configuration, which its user may read.
-chgrp plantstore /etc/plantstore/plantstore.env
-chmod 0640 /etc/plantstore/plantstore.env
+# Commands in /etc/plantstore have the configuration of the server, which its user may read.
+chgrp plantstore /etc/plantstore/.env
+chmod 0640 /etc/plantstore/.env
 install -d -m 0700 -o plantstore -g plantstore /var/lib/plantstore
-if [ ! -e /var/lib/plantstore/.env ] && [ ! -L /var/lib/plantstore/.env ]; then
-	ln -s /etc/plantstore/plantstore.env /var/lib/plantstore/.env
-fi
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 	# A server that does not start again must not leave the package half installed.
