@@ -141,12 +141,12 @@ func (a *App) databaseInUse(ctx context.Context, err error) error {
 	if !errors.Is(err, errInUse) || a.options.Ephemeral != (storage.Location{}) {
 		return nil
 	}
-	server, _ := Server(ctx, a.storage.Path)
-	if server == nil {
+	other, _ := Server(ctx, a.storage.Path)
+	if other == nil {
 		return nil
 	}
-	_ = server.Close() // it has responded
-	if server.Info().Ephemeral {
+	_ = other.Close() // it has responded
+	if other.Info().Ephemeral {
 		return nil // it has another database
 	}
 	return a.serverRuns()
