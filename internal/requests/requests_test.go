@@ -172,8 +172,8 @@ func TestLines(t *testing.T) {
 		{`{"id":`, "the body is not JSON", " {\"id\":\n"},
 		{"not\njson", "", " not\n json\n"},
 		{
-			`{"id":9007199254740993e0,"tag":{"id":[1]},"id":"x","name":"id: "}`, "id: must be an integer; tag: must be a string",
-			" {\n>  \"id\": 9007199254740993e0,\n>  \"tag\": {\n>    \"id\": [\n>      1\n>    ]\n>  },\n>  \"id\": \"x\",\n   \"name\": \"id: \"\n }\n",
+			`{"id":9007199254740993e0,"tag":{"id":[1]},"id":"x","d":0,"name":"id: "}`, "id: must be an integer; tag: must be a string",
+			" {\n>  \"id\": 9007199254740993e0,\n>  \"tag\": {\n>    \"id\": [\n>      1\n>    ]\n>  },\n>  \"id\": \"x\",\n   \"d\": 0,\n   \"name\": \"id: \"\n }\n",
 		},
 	} {
 		var got strings.Builder
