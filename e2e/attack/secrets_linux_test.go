@@ -226,25 +226,12 @@ func TestDotenvOfOthers(t *testing.T) {
 	}
 	m.file("chosen", trap, victim, 0o600)
 	m.check(os.Remove(filepath.Join(m.dir, ".env")), os.Symlink("chosen", filepath.Join(m.dir, ".env")))
-	for _, test := range []struct {
-		owner   int
-		mode    fs.FileMode
-		refused bool
-	}{
-		{attacker, 0o777 | fs.ModeSticky, true},
-		{victim, 0o777 | fs.ModeSticky, false},
-		{0, 0o777 | fs.ModeSticky, false},
-		{0, 0o700, false}, // as the packages install it
-		{0, 0o777, true},  // others can replace it after its owner was checked
-	} {
-		m.check(errors.Join(os.Chmod(m.dir, test.mode), os.Lchown(filepath.Join(m.dir, ".env"), test.owner, test.owner)))
-		r := m.run(nil, "token")
-		refused := r.code == 2 && strings.Contains(r.output, ".env is a symbolic link")
-		if accepted := r.code == 0 && strings.HasPrefix(r.output, "eyJ"); refused != test.refused || accepted == test.refused {
-			t.Errorf("through a link of user %d in a directory of mode %v: exit code %d\n%s", test.owner, test.mode, r.code, r.output)
+	for _, owner := range []int{attacker, victim, 0} { // who owned it when it was opened cannot be checked
+		m.check(os.Lchown(filepath.Join(m.dir, ".env"), owner, owner))
+		if r := m.run(nil, "token"); r.code != 2 || !strings.Contains(r.output, ".env is a symbolic link") || strings.Contains(r.output, "eyJ") {
+			t.Errorf("through a link of user %d: exit code %d\n%s", owner, r.code, r.output)
 		}
 	}
-	m.check(os.Chmod(m.dir, 0o777|fs.ModeSticky))
 	m.file(".env", trap, 0, 0o644)
 	if r := m.run(nil, "token"); r.code != 0 {
 		t.Errorf("with .env of root: exit code %d\n%s", r.code, r.output)

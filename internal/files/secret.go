@@ -46,31 +46,14 @@ func ReadSecret(path string) ([]byte, error) {
 func ReadPublic(path string) ([]byte, error) { return readNamed(path, maxPublic, othersWrite) }
 
 // ReadConfig is [ReadSecret] for the file .env, which may contain secrets. The group of this process
-// may write to it. It fails for a symbolic link that another user could have created: in a directory
-// such as /tmp others must not choose the file.
+// may write to it. It fails for a symbolic link: in a directory such as /tmp others must not choose
+// the file.
 func ReadConfig(path string) ([]byte, error) {
-	if isOwnLink(path) {
-		return readNamed(path, maxSecret, othersWrite)
-	}
 	file, err := openDirect(path, "copy its target there")
 	if err != nil {
 		return nil, err
 	}
 	return read(file, maxSecret, othersWrite)
-}
-
-// isOwnLink reports whether path is a symbolic link that no user but root and that of this process
-// could have created, or can replace, such as the one that the packages install.
-func isOwnLink(path string) bool {
-	link, linkErr := os.Lstat(path)
-	dir, dirErr := os.Stat(filepath.Dir(path))
-	if linkErr != nil || dirErr != nil || link.Mode().Type() != fs.ModeSymlink {
-		return false
-	}
-	owner, _, known := ownerOf(link)
-	dirOwner, _, _ := ownerOf(dir)
-	return known && !isForeign(owner) && !isForeign(dirOwner) &&
-		(dir.Mode()&fs.ModeSticky != 0 || dir.Mode().Perm()&(groupWrites|othersWrite) == 0)
 }
 
 // ReadGenerated is [ReadSecret] for a secret that this program has generated. It also fails for a
