@@ -27,7 +27,7 @@ func (w *fixture) runBruno(token string) brunoReport {
 	must.Do(w.t, errors.Join(os.RemoveAll(directory), os.CopyFS(directory, os.DirFS(brunoDirectory))))
 	// The report, not the exit code, shows whether all passed.
 	w.run("sh", "-c", `cd bruno && node ../node_modules/@usebruno/cli/bin/bru.js run -r --env local \
-		--env-var "baseUrl=$BASE_URL" --env-var "token=$1" --reporter-json ../report.json >&2 || true`, "sh", token)
+		--env-var "baseUrl=$PLANTS_URL" --env-var "token=$1" --reporter-json ../report.json >&2 || true`, "sh", token)
 	text := must.Get(os.ReadFile(filepath.Join(w.dir, "report.json")))(w.t)
 	var report brunoReport
 	if err := json.Unmarshal(text, &report); err != nil || len(report) != 1 {

@@ -59,7 +59,7 @@ func (w *fixture) try(name string, args ...string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tools.Require(w.t, name), args...)
 	cmd.Dir = w.dir
-	cmd.Env = append(os.Environ(), "BASE_URL="+w.server.BaseURL, "TOKEN="+w.token)
+	cmd.Env = append(os.Environ(), "PLANTS_URL="+w.server.BaseURL, "TOKEN="+w.token)
 	out, err := cmd.Output()
 	if err != nil {
 		stderr := ""

@@ -50,7 +50,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		if err := printLink(p, site.Link()); err != nil {
 			return err
 		}
-		fmt.Fprintln(p.Stderr, "Anyone with this link can read the plants until you press Ctrl-C.")
+		fmt.Fprintln(p.Stderr, "Anyone with this link can read everything on the page until you press Ctrl-C.")
 		return site.Run(ctx)
 	})
 }

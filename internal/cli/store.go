@@ -35,7 +35,7 @@ func withServer(
 func requireServer(ctx context.Context, c *config.Config) (*control.Client, error) {
 	server, err := app.Server(ctx, c.Storage.Path)
 	if err == nil && server == nil {
-		err = fmt.Errorf("no server runs on %s: start one, or name its database with --storage-url", app.DataPlace(c.Storage))
+		err = fmt.Errorf("no server runs on %s: start one, or run this in its working directory, with the same --storage-url", app.DataPlace(c.Storage))
 	}
 	return server, err
 }

@@ -2,7 +2,7 @@ import { createPlant, ErrorEnum, type NewPlant } from './sdk/index.js'
 import { client } from './sdk/client.gen.js'
 
 client.setConfig({
-  baseUrl: process.env.BASE_URL!,
+  baseUrl: process.env.PLANTS_URL!,
   auth: process.env.TOKEN!,
   // The usual serializer makes a string of a bigint, and the service takes no string.
   bodySerializer: body => {
