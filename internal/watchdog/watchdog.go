@@ -37,19 +37,19 @@ func Main(m *testing.M) {
 }
 
 // watch calls hang when there was no progress.
-func watch(hang func()) {
-	idle, last := 0, allocations()
-	var timer *time.Timer
-	timer = time.AfterFunc(interval, func() {
+func watch(hang func()) { look(hang, 0, allocations()) }
+
+// look looks again after an interval. There was no progress for idle intervals so far.
+func look(hang func(), idle int, last uint64) {
+	time.AfterFunc(interval, func() {
 		now := allocations()
 		if idle++; now-last >= progress {
 			idle = 0
 		}
-		last = now
 		if idle >= patience {
 			hang()
 		}
-		timer.Reset(interval)
+		look(hang, idle, now)
 	})
 }
 
