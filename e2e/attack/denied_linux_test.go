@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/must"
 )
 
@@ -36,7 +37,7 @@ func TestDenied(t *testing.T) {
 				must.Do(t, errors.Join(os.WriteFile(path, text, 0o600), os.Chown(path, uid, uid)))
 			}
 			must.Do(t, errors.Join(os.Chmod(mine+"/plants.db", 0), os.WriteFile(mine+"/jwt-secret", []byte(strings.Repeat("s", 64)), 0o600)))
-			out, code := run(m.commandAs(t, self, strings.Fields(line)...))
+			code, out := plantstore.Finish(t, m.commandAs(t, self, strings.Fields(line)...))
 			if code != 1 || !strings.Contains(out, "permission denied; "+want+"\n") {
 				t.Errorf("exit code %d, want 1 and %q:\n%s", code, want, out)
 			}

@@ -47,7 +47,7 @@ func TestRootInDirectoryOfAttacker(t *testing.T) {
 			args := strings.Fields(strings.NewReplacer("THEIRS", theirs, "DATABASE", database, "PLANTS", filepath.Join(m.dir, "plants.jsonl")).Replace(line))
 			m.startSwapping(t, theirs)
 			for range plantstore.Torture(3, 30) {
-				out, code := run(m.command(t, args...))
+				code, out := plantstore.Finish(t, m.command(t, args...))
 				want := fmt.Sprintf("root must not write to %s, which belongs to the user %d", theirs, attacker)
 				if refused && (code != 1 || !strings.Contains(out, want) || !strings.Contains(out, "sudo -u '#65533' plantstore")) {
 					t.Errorf("exit code %d, want 1 and %q:\n%s", code, want, out)
@@ -79,7 +79,7 @@ func TestLinksOfAttacker(t *testing.T) {
 			inTheirs = ""
 		}
 		for dir, want := range map[string]string{link: linked, link + "/new/data": linked, relative: linked, inside: inTheirs, own: ""} {
-			out, code := run(m.commandAs(t, user, "token", "--storage-url", dir+"/plants.db"))
+			code, out := plantstore.Finish(t, m.commandAs(t, user, "token", "--storage-url", dir+"/plants.db"))
 			if (code == 1) != (want != "") || !strings.Contains(out, want) {
 				t.Errorf("%s in %s: exit code %d, want %q:\n%s", name, dir, code, want, out)
 			}
@@ -90,7 +90,7 @@ func TestLinksOfAttacker(t *testing.T) {
 		}
 		good := filepath.Join(m.dir, "good-"+name)
 		must.Do(t, os.Symlink("of-"+name, good)) // of root
-		if out, code := run(m.commandAs(t, user, "token", "--storage-url", good+"/plants.db")); code != 0 || contents(t, own) != "jwt-secret" {
+		if code, out := plantstore.Finish(t, m.commandAs(t, user, "token", "--storage-url", good+"/plants.db")); code != 0 || contents(t, own) != "jwt-secret" {
 			t.Errorf("%s in %s: exit code %d:\n%s", name, good, code, out)
 		}
 	}
@@ -102,7 +102,7 @@ func TestOwnerInDirectory(t *testing.T) {
 	t.Parallel()
 	m := newSite(t)
 	theirs := m.mkdir(t, "theirs", 0o700, attacker)
-	out, code := run(m.commandAs(t, attacker, "token", "--storage-url", theirs+"/plants.db"))
+	code, out := plantstore.Finish(t, m.commandAs(t, attacker, "token", "--storage-url", theirs+"/plants.db"))
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
@@ -125,10 +125,10 @@ func TestRootReads(t *testing.T) {
 	must.Do(t, filepath.WalkDir(data, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, victim, victim))
 	}))
-	if out, code := run(plantstore.Command(t, server.Dir, nil, "backup", "--quiet", "copy.db")); code != 0 || out != "" {
+	if code, out := plantstore.Finish(t, plantstore.Command(t, server.Dir, nil, "backup", "--quiet", "copy.db")); code != 0 || out != "" {
 		t.Errorf("backup: exit code %d: %s", code, out)
 	}
-	if out, code := run(plantstore.Command(t, server.Dir, nil, "plants", "count")); code != 0 || out != "1\n" {
+	if code, out := plantstore.Finish(t, plantstore.Command(t, server.Dir, nil, "plants", "count")); code != 0 || out != "1\n" {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }

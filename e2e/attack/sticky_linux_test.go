@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"plantstore/e2e/internal/plantstore"
 )
 
 // TestLinkInStickyDirectory checks that root does not follow a link of the attacker to a file of
@@ -21,7 +23,7 @@ func TestLinkInStickyDirectory(t *testing.T) {
 			database, sticky := m.database(t), m.mkdir(t, "sticky", fs.ModeSticky|0o777, 0)
 			m.link(t, sticky+"/"+planted)
 			paths := strings.NewReplacer("STICKY", sticky, "DATABASE", database)
-			out, code := run(m.command(t, strings.Fields(paths.Replace(line))...))
+			code, out := plantstore.Finish(t, m.command(t, strings.Fields(paths.Replace(line))...))
 			if code != 2 || !strings.Contains(out, "is not a regular file") {
 				t.Errorf("exit code %d, want 2:\n%s", code, out)
 			}

@@ -1,7 +1,6 @@
 package attack
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
@@ -77,7 +75,7 @@ func (m site) database(t *testing.T) string {
 	path := filepath.Join(m.mkdir(t, "data", 0o700, 0), "plants.db")
 	plants := filepath.Join(m.dir, "plants.jsonl")
 	must.Do(t, os.WriteFile(plants, []byte(`{"id":1,"name":"fern"}`+"\n"+`{"id":2,"name":"moss"}`+"\n"), 0o600))
-	if out, code := run(m.command(t, "plants", "import", "--storage-url", path, plants)); code != 0 {
+	if code, out := plantstore.Finish(t, m.command(t, "plants", "import", "--storage-url", path, plants)); code != 0 {
 		t.Fatalf("plants import: %s", out)
 	}
 	return path
@@ -112,19 +110,6 @@ func (m site) as(t *testing.T, cmd *exec.Cmd, program string, user int) {
 	id := strconv.Itoa(user)
 	cmd.Path = tools.Require(t, "setpriv")
 	cmd.Args = slices.Concat([]string{cmd.Path, "--reuid=" + id, "--regid=" + id, "--clear-groups", program}, cmd.Args[1:])
-}
-
-// run runs a command to its end and returns its output and its exit code.
-func run(cmd *exec.Cmd) (output string, code int) {
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		return err.Error(), -1
-	}
-	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-	defer watchdog.Stop()
-	_ = cmd.Wait() // the exit code is checked
-	return out.String(), cmd.ProcessState.ExitCode()
 }
 
 // startSwapping starts a process of the attacker that replaces each temporary file in dir by a
