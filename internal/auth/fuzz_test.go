@@ -26,11 +26,11 @@ func FuzzToken(f *testing.F) {
 		{`[]`, `{"exp":"1"}`},
 		{``, ``},
 	} {
-		f.Add(sign(sha256.New, testSecret, seed[0], seed[1]), []byte(seed[0]), []byte(seed[1]))
+		f.Add(sign(seed[0], seed[1]), []byte(seed[0]), []byte(seed[1]))
 	}
 	v := testVerifier(nil)
 	f.Fuzz(func(t *testing.T, token string, header, payload []byte) {
-		for _, token := range []string{token, sign(sha256.New, testSecret, string(header), string(payload))} {
+		for _, token := range []string{token, sign(string(header), string(payload))} {
 			_, err := v.Verify(token)
 			var failure *models.Error
 			switch {

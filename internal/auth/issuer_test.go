@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +37,18 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
-	return w.Result(), r.Context().Err()
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return w.Result(), nil
+}
+
+// wantRequests checks the number of requests since the start.
+func (s *site) wantRequests(t *testing.T, want int64) {
+	t.Helper()
+	if n := s.requests.Load(); n != want {
+		t.Errorf("%d requests, want %d", n, want)
+	}
 }
 
 func (s *site) handle(response http.HandlerFunc) {
@@ -77,9 +89,6 @@ func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
 	return s, issuer, verifier
 }
 
-// named makes a token with the kid of its key.
-func (k kind) named() string { return k.headed(`{"alg":"HS256","kid":"` + k.key.id + `"}`) }
-
 // TestIssuerRotatesKeys checks that a token of a newly published key is accepted immediately,
 // and one of a revoked key is rejected. An empty set revokes all keys of the issuer.
 func TestIssuerRotatesKeys(t *testing.T) {
@@ -90,14 +99,10 @@ func TestIssuerRotatesKeys(t *testing.T) {
 	checkVerifies(t, verifier, map[string]bool{old.named(): true, local.token(`{}`): true})
 	site.publishes(t, fresh)
 	checkVerifies(t, verifier, map[string]bool{old.named(): true})
-	if n := site.requests.Load(); n != 1 {
-		t.Errorf("%d requests before a new key was used, want 1", n)
-	}
+	site.wantRequests(t, 1)
 	checkVerifies(t, verifier, map[string]bool{fresh.named(): true})
 	checkVerifies(t, verifier, map[string]bool{old.named(): false, local.token(`{}`): true, token(`{}`): true})
-	if n := site.requests.Load(); n != 2 {
-		t.Errorf("%d requests, want one more for the new key", n)
-	}
+	site.wantRequests(t, 2)
 	site.responds(http.StatusOK, `{"keys":[]}`)
 	if err := issuer.Fetch(t.Context()); err != nil {
 		t.Error(err)
@@ -130,9 +135,7 @@ func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 	checkVerifies(t, verifier, map[string]bool{known.named(): true})
 	close(released)
 	wg.Wait()
-	if n := site.requests.Load(); n != 2 {
-		t.Errorf("%d requests, want once for all", n)
-	}
+	site.wantRequests(t, 2)
 }
 
 // TestKeysFetchedMeanwhile checks that a token is verified whose key a fetch has published since
@@ -141,58 +144,59 @@ func TestKeysFetchedMeanwhile(t *testing.T) {
 	t.Parallel()
 	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
 	site, issuer, verifier := startIssuer(t, known)
-	set := setOf(t, jwkOf(t, fresh.key.material, jwk{"kid": "fresh"}))
-	site.handle(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, set) })
+	site.publishes(t, fresh)
 	before := verifier.trusted.Load()
 	issuer.refresh()
-	if _, _, err := verifier.authenticate(before, fresh.sign(`{"alg":"HS256","kid":"fresh"}`, `{}`)); err != nil {
+	if _, _, err := verifier.authenticate(before, fresh.named()); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestIssuerFails checks that if a fetch fails, the previous keys stay in use and the error
-// describes the cause.
+// describes the cause. At the start, responses that show that the URL is wrong are an error.
 func TestIssuerFails(t *testing.T) {
 	t.Parallel()
 	good := ecKind(t, "good")
-	forever := func(w http.ResponseWriter, r *http.Request) {
-		for r.Context().Err() == nil {
-			if _, err := io.WriteString(w, strings.Repeat(" ", 1<<10)); err != nil {
-				return
-			}
-			_ = http.NewResponseController(w).Flush()
-			<-time.After(time.Millisecond)
-		}
-	}
 	status := func(code int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(code)
 			_, _ = io.WriteString(w, body)
 		}
 	}
+	redirect := func(url string) http.HandlerFunc { return http.RedirectHandler(url, http.StatusFound).ServeHTTP }
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, strings.Repeat(" ", 1<<10))
+			_ = http.NewResponseController(w).Flush()
+			<-time.After(time.Millisecond)
+		}
+	}
+	const wrong = true
 	set := setOf(t, jwkOf(t, good.key.material, nil))
 	for name, test := range map[string]struct {
 		response http.HandlerFunc
 		want     string
+		wrong    bool
 	}{
-		"down":           {status(500, set), "500"},
-		"not there":      {status(404, set), "404"},
-		"no content":     {status(204, ""), "204"},
-		"garbage":        {status(200, "<html>login</html>"), "not a JWK Set"},
-		"empty body":     {status(200, ""), "not a JWK Set"},
-		"other JSON":     {status(200, `{"error":"maintenance"}`), "not a JWK Set"},
-		"cut":            {status(200, set[:len(set)-3]), "not a JWK Set"},
-		"symmetric":      {status(200, setOf(t, jwk{"kty": "oct", "k": "AAAA"})), "oct"},
-		"private":        {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"d": "AAAA"}))), "private key"},
-		"too many":       {status(200, `{"keys":[`+strings.Repeat("{},", 64)+`{}]}`), "at most 64"},
-		"huge":           {status(200, set+strings.Repeat(" ", 1<<20)), "1048576"},
-		"cut off":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		"slow":           {forever, "deadline"},
-		"silent":         {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "deadline"},
-		"elsewhere":      {http.RedirectHandler("http://keys.invalid/", http.StatusFound).ServeHTTP, "redirects"},
-		"another port":   {http.RedirectHandler("http://127.0.0.1:1/?SECRET", http.StatusFound).ServeHTTP, "redirects"},
-		"another scheme": {http.RedirectHandler("https://127.0.0.1/", http.StatusFound).ServeHTTP, "redirects"},
-		"round":          {http.RedirectHandler("/", http.StatusFound).ServeHTTP, "redirects"},
+		"down":              {status(500, set), "500", !wrong},
+		"timeout":           {status(408, ""), "408", !wrong},
+		"too many requests": {status(429, ""), "429", !wrong},
+		"too early":         {status(425, ""), "425", !wrong},
+		"not there":         {status(404, set), "404", wrong},
+		"moved":             {status(301, ""), "301", wrong},
+		"no content":        {status(204, ""), "204", wrong},
+		"a page":            {status(200, "<html>login</html>"), "not a JWK Set", wrong},
+		"cut":               {status(200, set[:len(set)-3]), "not a JWK Set", wrong},
+		"private":           {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"d": "AAAA"}))), "private key", wrong},
+		"too many":          {status(200, `{"keys":[`+strings.Repeat("{},", 64)+`{}]}`), "at most 64", wrong},
+		"huge":              {status(200, set+strings.Repeat(" ", 1<<20)), "1048576", wrong},
+		"cut off":           {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF", !wrong},
+		"slow":              {endless, "deadline", !wrong},
+		"silent":            {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "deadline", !wrong},
+		"elsewhere":         {redirect("http://keys.invalid/"), "redirects", wrong},
+		"another port":      {redirect("http://127.0.0.1:1/?SECRET"), "redirects", wrong},
+		"another scheme":    {redirect("https://127.0.0.1/"), "redirects", wrong},
+		"round":             {redirect("/"), "redirects", wrong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +210,30 @@ func TestIssuerFails(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 			checkVerifies(t, verifier, map[string]bool{good.named(): true})
+			if err := issuer.Start(t.Context()); (err != nil) != test.wrong {
+				t.Errorf("Start: %v, want an error: %t", err, test.wrong)
+			}
 		})
+	}
+}
+
+// TestIssuerStarts checks that a set without a usable key is no error, but not ready; and that an
+// interrupted start is one.
+func TestIssuerStarts(t *testing.T) {
+	t.Parallel()
+	for set, ready := range map[string]bool{
+		setOf(t, jwkOf(t, ecKind(t, "").key.material, nil)): true, setOf(t, jwk{"kty": "AKP"}): false, `{"keys":[]}`: false,
+	} {
+		site, issuer, _, _ := newQuietIssuer()
+		site.responds(http.StatusOK, set)
+		if err := issuer.Start(t.Context()); err != nil || (issuer.Ready() == nil) != ready {
+			t.Errorf("%s: Start: %v, Ready: %v", set, err, issuer.Ready())
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := issuer.Start(ended); err == nil || issuer.Stats().Failures != 0 {
+			t.Errorf("interrupted: %v, %+v", err, issuer.Stats())
+		}
 	}
 }
 
