@@ -26,76 +26,51 @@ func lastTxid(t *testing.T, s *testStore) uint64 {
 	return m.Txid
 }
 
+// badID is the id of a plant that cannot be encoded.
+const badID = 666
+
 // batchOf returns a batch of plants with these ids.
 func batchOf(ids ...int64) []storage.Item {
 	var batch []storage.Item
 	for _, id := range ids {
-		batch = append(batch, storage.Item{Record: storage.Record{ID: id, Plant: models.Plant{Name: strings.Repeat("x", 50)}}})
+		name := strings.Repeat("x", 50)
+		if id == badID {
+			name = "\xff"
+		}
+		batch = append(batch, storage.Item{Record: storage.Record{ID: id, Plant: models.Plant{Name: name}}})
 	}
 	return batch
 }
 
-func TestBatchIsOneTransaction(t *testing.T) {
+// TestTransactions checks that a batch is one transaction, also an empty one, or none if it has no new
+// plants, and that a plant that cannot be stored does not concern the others.
+func TestTransactions(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
-	before := lastTxid(t, s)
-	batch := batchOf(-1, 0, 1, 2, 3)
-	must.Do(t, s.Commit(batch))
-	for _, item := range batch {
-		taken := 0 <= item.ID && item.ID <= 2
-		if (item.Existing != nil) != taken || item.Err != nil {
-			t.Errorf("id %d: Existing = %v, Err = %v, want taken: %v", item.ID, item.Existing, item.Err, taken)
-		} else if taken && item.Existing.Name != fmt.Sprint(item.ID) {
-			t.Errorf("id %d: Existing = %v", item.ID, item.Existing)
+	for _, test := range []struct {
+		batch        []storage.Item
+		transactions uint64
+		plants       int64 // after it
+	}{
+		{batchOf(-1, 0, 1, 2, 3), 1, 5},
+		{batchOf(0, 1, 2), 0, 5},
+		{batchOf(4), 1, 6},
+		{nil, 1, 6},
+		{batchOf(5, badID, 6), 1, 8},
+	} {
+		before := lastTxid(t, s)
+		must.Do(t, s.Commit(test.batch))
+		if after := lastTxid(t, s); after != before+test.transactions {
+			t.Errorf("%d plants took %d transactions, want %d", len(test.batch), after-before, test.transactions)
 		}
-	}
-	if after := lastTxid(t, s); after != before+1 {
-		t.Errorf("the batch took %d transactions, want 1", after-before)
-	}
-}
-
-func TestNoNewPlantsNoWrite(t *testing.T) {
-	t.Parallel()
-	s := mustOpen(t, newFile(t, 3))
-	before := lastTxid(t, s)
-	must.Do(t, s.Commit(batchOf(0, 1, 2)))
-	if after := lastTxid(t, s); after != before {
-		t.Errorf("the batch took %d transactions, want none", after-before)
-	}
-	if err := s.Commit(batchOf(3)); err != nil {
-		t.Errorf("the next commit: %v", err)
-	}
-}
-
-// TestEmptyBatchWrites checks that an empty batch writes and syncs as others do, and changes no
-// plant.
-func TestEmptyBatchWrites(t *testing.T) {
-	t.Parallel()
-	s := mustOpen(t, newFile(t, 3))
-	before := lastTxid(t, s)
-	must.Do(t, s.Commit(nil))
-	if after := lastTxid(t, s); after != before+1 {
-		t.Errorf("the batch took %d transactions, want 1", after-before)
-	}
-	if n, err := s.Count(t.Context()); n != 3 || err != nil {
-		t.Errorf("%d plants after it, %v, want 3", n, err)
-	}
-	if err := s.Commit(batchOf(3)); err != nil {
-		t.Errorf("the next commit: %v", err)
-	}
-}
-
-// TestOneBadItem commits a batch with a plant that no engine can encode between valid ones.
-func TestOneBadItem(t *testing.T) {
-	t.Parallel()
-	s := mustOpen(t, newPath(t))
-	batch := batchOf(1, 2, 3)
-	batch[1].Plant.Name = "\xff"
-	must.Do(t, s.Commit(batch))
-	for _, item := range batch {
-		_, err := s.Get(t.Context(), item.ID)
-		if bad := item.ID == 2; (item.Err != nil) != bad || (err != nil) != bad {
-			t.Errorf("id %d: Err = %v, Get: %v", item.ID, item.Err, err)
+		for _, item := range test.batch {
+			taken := 0 <= item.ID && item.ID <= 2
+			if taken != (item.Existing != nil && item.Existing.Name == fmt.Sprint(item.ID)) || (item.Err != nil) != (item.ID == badID) {
+				t.Errorf("id %d: Existing = %v, Err = %v, want taken: %v", item.ID, item.Existing, item.Err, taken)
+			}
+		}
+		if n := must.Get(s.Count(t.Context()))(t); n != test.plants || int(n) != len(records(t, s)) {
+			t.Errorf("Count = %d, want %d, as many as are listed", n, test.plants)
 		}
 	}
 }
@@ -104,12 +79,8 @@ func TestOneBadItem(t *testing.T) {
 func TestPagesAreFilled(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newPath(t))
-	for start := int64(0); start < 10_000; start += 500 {
-		var ids []int64
-		for id := range int64(500) {
-			ids = append(ids, start+id)
-		}
-		must.Do(t, s.Commit(batchOf(ids...)))
+	for first := int64(0); first < 5000; first += 500 {
+		createPlants(t, s, first, 500, 50)
 	}
 	err := s.db.View(func(tx *bolt.Tx) error {
 		stats := tx.Bucket([]byte(plantsBucket)).Stats()
@@ -167,7 +138,6 @@ func TestMetaPages(t *testing.T) {
 	for _, pageSize := range []int{1024, 4096, 65536} {
 		path := newPath(t)
 		db := must.Get(bolt.Open(path, filePerm, &bolt.Options{PageSize: pageSize}))(t)
-		before := snapshot(t, path)
 		for i := range 4 {
 			err := db.Update(func(tx *bolt.Tx) error {
 				_, err := tx.CreateBucket(fmt.Append(nil, i))
@@ -177,35 +147,22 @@ func TestMetaPages(t *testing.T) {
 			wantMeta(t, db, path, int64(pageSize))
 		}
 		must.Do(t, db.Close())
-		// A newer meta page at a position where none belongs is data.
-		copy(before[2*pageSize:], snapshot(t, path)[:pageSize])
-		if m, found := newestMeta(bytes.NewReader(before)); !found || m.Txid != 1 {
-			t.Errorf("newestMeta = %+v, %v, want the new file's", m, found)
-		}
-	}
-}
-
-func TestNoMetaPages(t *testing.T) {
-	t.Parallel()
-	for _, content := range [][]byte{nil, garbage(10), garbage(1 << 20), make([]byte, 1<<20)} {
-		if m, found := newestMeta(bytes.NewReader(content)); found {
-			t.Errorf("newestMeta of %d bytes of garbage = %+v", len(content), m)
-		}
 	}
 }
 
 // TestMetaPagesThatBboltIgnores checks that newestMeta finds the page that bbolt uses, not a newer one of
-// another version or page size.
+// another version or page size, or where none belongs.
 func TestMetaPagesThatBboltIgnores(t *testing.T) {
 	t.Parallel()
 	const size = 4096
 	used := meta{Magic: metaMagic, Version: metaVersion, PageSize: size, Txid: 4}
-	version, pageSize := used, used
+	version, pageSize, place := used, used, used
 	version.Version, version.Txid = metaVersion+1, 5
 	pageSize.PageSize, pageSize.Txid = 2*size, 6
-	file := make([]byte, 3*size)
-	for i, m := range []meta{used, version, pageSize} {
-		copy(file[i*size+metaStart:], encodeMeta(m))
+	place.Txid = 7
+	file := make([]byte, 5*size)
+	for page, m := range map[int]meta{0: used, 1: version, 2: pageSize, 4: place} {
+		copy(file[page*size+metaStart:], encodeMeta(m))
 	}
 	if got, found := newestMeta(bytes.NewReader(file)); !found || got.Txid != used.Txid {
 		t.Errorf("newestMeta = %+v, %v, want that of transaction %d", got, found, used.Txid)

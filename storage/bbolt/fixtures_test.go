@@ -22,9 +22,6 @@ import (
 // childEnv makes the test process a child that serves the store at that path.
 const childEnv = "BBOLT_TEST_CHILD"
 
-// batchPlants is the most plants in a batch, see [storage.Limits].
-const batchPlants = 16_384
-
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childEnv); path != "" {
 		child(path)

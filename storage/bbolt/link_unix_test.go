@@ -20,19 +20,13 @@ func TestRedirectedLink(t *testing.T) {
 	for name, database := range map[string]string{"of the directory": "plants.db", "of the file": "."} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			base := t.TempDir()
-			link := filepath.Join(base, "current")
-			target := filepath.Join(base, "first")
-			if database == "." {
-				must.Do(t, os.Rename(newFile(t, 0), target))
-			} else {
-				must.Do(t, os.Mkdir(target, 0o700))
+			target, other, link := newFile(t, 0), t.TempDir(), newPath(t)
+			if database != "." {
+				target = filepath.Dir(target)
 			}
 			must.Do(t, os.Symlink(target, link))
 			store := must.Get(OpenFile(filepath.Join(link, database), storage.Options{}))(t)
 			must.Do(t, store.Create(t.Context(), 1, models.Plant{Name: "Ivy"}))
-			other := filepath.Join(base, "second")
-			must.Do(t, os.Mkdir(other, 0o700))
 			must.Do(t, os.Remove(link))
 			must.Do(t, os.Symlink(other, link))
 			<-store.Stopped()

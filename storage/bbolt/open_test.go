@@ -3,7 +3,6 @@ package bbolt
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -22,17 +21,14 @@ import (
 
 func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a", "my plants", "100%.db")
+	path := filepath.Join(t.TempDir(), "a", "my plants", "100%.db")
 	s := mustOpen(t, path)
 	must.Do(t, s.Create(t.Context(), 1, models.Plant{Name: "a"}))
 	info, err := os.Stat(path)
 	if err != nil || runtime.GOOS != "windows" && info.Mode() != filePerm {
 		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
 	}
-	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("the directory holds %v, want only the file", entries)
-	}
+	wantAlone(t, path)
 }
 
 // TestOpenRefuses opens files that are not plant stores, or no longer intact ones. They must not
@@ -60,6 +56,7 @@ func TestOpenRefuses(t *testing.T) {
 		"cut to the meta pages":   {cut(2 * pageSize), "has been cut short, to"},
 		"cut by one byte in use":  {cut(-1), "has been cut short, to"},
 		"both meta pages corrupt": {corruptedAt(0, pageSize), "its beginning is corrupt"},
+		"root page of no type":    {noRoot, "is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,6 +72,7 @@ func TestOpenRefuses(t *testing.T) {
 			if after := snapshot(t, path); !bytes.Equal(before, after) {
 				t.Error("the file has been changed")
 			}
+			must.Do(t, must.Get(lock(path))(t)()) // it is not locked any more
 		})
 	}
 }
@@ -145,6 +143,10 @@ func corruptedAt(offsets ...int64) func(*testing.T) string {
 	}
 }
 
+func noRoot(t *testing.T) string {
+	return corruptFile(t, newFile(t, 1), func(m *pageMap) { m.page(m.root)[pageFlags] = 0 })
+}
+
 // TestOpenFreelistCorrupt opens a file for which bbolt panics.
 func TestOpenFreelistCorrupt(t *testing.T) {
 	t.Parallel()
@@ -157,22 +159,6 @@ func TestOpenFreelistCorrupt(t *testing.T) {
 	}
 	_, err := openStore(storage.Options{}, path)
 	wantLine(t, path, err, "is corrupt (")
-}
-
-func TestOpenDirectory(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	_, err := openStore(storage.Options{}, dir)
-	wantLine(t, dir, err, "is a directory")
-}
-
-func TestOpenUnderFile(t *testing.T) {
-	t.Parallel()
-	file := newFile(t, 0)
-	_, err := openStore(storage.Options{}, filepath.Join(file, "plants.db"))
-	if err == nil || !strings.Contains(err.Error(), "mkdir "+file) {
-		t.Errorf("Open: %v, want an error that names %s", err, file)
-	}
 }
 
 // TestOpenRacing lets processes race to create a file: one opens it, the others find it locked,
@@ -206,44 +192,4 @@ func TestOpenRacing(t *testing.T) {
 		_, _ = io.Copy(io.Discard, outs[i])
 	}
 	mustOpen(t, path)
-}
-
-func TestOpenIgnoresWhatACrashLeft(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	left := filepath.Join(filepath.Dir(path), ".plants.db-123.tmp")
-	must.Do(t, os.WriteFile(left, garbage(5000), 0o600))
-	s := mustOpen(t, path)
-	if err := s.Create(t.Context(), 1, models.Plant{}); err != nil {
-		t.Errorf("Create: %v", err)
-	}
-	if !bytes.Equal(snapshot(t, left), garbage(5000)) {
-		t.Error("the file that was left has been changed")
-	}
-}
-
-func TestOpener(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	engines := storage.Engines{"bbolt": Open}
-	for _, url := range []string{path, "bbolt:" + path} {
-		s, err := engines.Open(t.Context(), url, storage.Options{})
-		if err != nil {
-			t.Fatalf("Open(%q): %v", url, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	}
-	if _, err := engines.Open(t.Context(), "bbolt://data/plants.db", storage.Options{}); err == nil || !strings.Contains(err.Error(), "write bbolt:PATH") {
-		t.Errorf("Open with a host: %v", err)
-	}
-	if s, err := engines.Open(t.Context(), filepath.Dir(path), storage.Options{}); err == nil || s != nil {
-		t.Errorf("Open of a directory = %v, %v", s, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := engines.Open(ctx, path, storage.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Open: %v, want: %v", err, context.Canceled)
-	}
 }

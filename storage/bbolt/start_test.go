@@ -2,10 +2,7 @@ package bbolt
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"runtime"
@@ -13,7 +10,6 @@ import (
 	"testing"
 
 	"plantstore/internal/must"
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -71,25 +67,6 @@ func TestCorruptMetaPage(t *testing.T) {
 	}
 }
 
-// TestResyncMetaRewrites checks that the meta pages are rewritten unchanged at each start.
-func TestResyncMetaRewrites(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 3)
-	before := must.Get(os.ReadFile(path))(t)
-	file := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
-	defer func() { _ = file.Close() }()
-	m, _ := newestMeta(file)
-	must.Do(t, resyncMeta(file, int64(m.PageSize)))
-	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-		t.Errorf("the file has changed, %v", err)
-	}
-	readOnly := must.Get(os.Open(path))(t)
-	defer func() { _ = readOnly.Close() }()
-	if err := resyncMeta(readOnly, int64(m.PageSize)); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
-		t.Errorf("a page that cannot be written: %v", err)
-	}
-}
-
 // TestReadBeyondTheEnd checks that a missing page of the mapped file is an error, and does not
 // crash the process.
 func TestReadBeyondTheEnd(t *testing.T) {
@@ -107,27 +84,5 @@ func TestReadBeyondTheEnd(t *testing.T) {
 		if err == nil {
 			t.Fatal("a record was read")
 		}
-	}
-}
-
-func TestOpenReadOnly(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 3)
-	before := snapshot(t, path)
-	s := must.Get(openStore(storage.Options{ReadOnly: true}, path))(t)
-	if err := s.Create(context.Background(), 100, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
-		t.Errorf("Create: %v", err)
-	}
-	if err := s.Ready(); !errors.Is(err, storage.ErrUnavailable) {
-		t.Errorf("Ready: %v", err)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if string(snapshot(t, path)) != string(before) {
-		t.Error("the file has changed")
-	}
-	if _, err := openStore(storage.Options{ReadOnly: true}, newPath(t)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of no file: %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func testStats(t *testing.T, open Open) {
 	if n.Created != 300 || n.FailedCommits != 0 || n.QueuedCreates != 0 || n.QueuedBytes != 0 {
 		t.Errorf("after 300 plants: %+v", n)
 	}
-	if file := n.File; file != nil && (file.Plants != 300 || file.Size <= 0) {
+	if file := n.File; file != nil && (file.Plants != 300 || file.Size <= 0 || file.Free <= 0) {
 		t.Errorf("of the file: %+v", file)
 	}
 	mustClose(t, s)
