@@ -95,6 +95,34 @@ func (e *testEngine) create(ctx context.Context, id int64, name string) <-chan e
 	return background(func() error { return e.store.Create(ctx, id, models.Plant{Name: name}) })
 }
 
+// createNow creates a plant, replies to its commit, and checks the kind of its outcome.
+func (e *testEngine) createNow(t *testing.T, id int64, reply func([]storage.Item) error, want string) {
+	t.Helper()
+	outcome := e.create(t.Context(), id, "a")
+	e.commit(t, reply, id)
+	if got := kind(<-outcome); got != want {
+		t.Errorf("the create of id %d: %s, want %s", id, got, want)
+	}
+}
+
+// kind names an outcome.
+func kind(err error) string {
+	exists, taken := errors.AsType[*storage.ExistsError](err)
+	switch {
+	case err == nil:
+		return "created"
+	case taken && exists.Identical:
+		return "identical"
+	case taken:
+		return "different"
+	case errors.Is(err, errHum):
+		return "failed"
+	case errors.Is(err, storage.ErrNoSpace):
+		return "no space"
+	}
+	return err.Error()
+}
+
 // reset starts a reset to a plant with the id 10.
 func (e *testEngine) reset(ctx context.Context) <-chan error {
 	return background(func() error { return e.store.Reset(ctx, []storage.Record{{ID: 10}}) })
@@ -106,6 +134,14 @@ func succeed([]storage.Item) error { return nil }
 // fail returns a reply: the commit failed.
 func fail(err error) func([]storage.Item) error {
 	return func([]storage.Item) error { return err }
+}
+
+// failOne returns a reply: the first plant was not stored.
+func failOne(err error) func([]storage.Item) error {
+	return func(batch []storage.Item) error {
+		batch[0].Err = err
+		return nil
+	}
 }
 
 // taken returns a reply: the first id is taken by a plant of that name.

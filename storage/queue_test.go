@@ -54,7 +54,7 @@ func TestSameIDInOneBatch(t *testing.T) {
 		"taken by another":    {taken("c"), []string{different, different, different, created}},
 		"commit failed":       {fail(errHum), []string{failed, failed, failed, failed}},
 		"taken, commit fails": {func(b []storage.Item) error { return errors.Join(taken("a")(b), errHum) }, []string{identical, identical, different, failed}},
-		"item failed":         {func(b []storage.Item) error { b[0].Err = errHum; return nil }, []string{failed, failed, failed, created}},
+		"item failed":         {failOne(errHum), []string{failed, failed, failed, created}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,22 +76,6 @@ func TestSameIDInOneBatch(t *testing.T) {
 			})
 		})
 	}
-}
-
-// kind names an outcome.
-func kind(err error) string {
-	var exists *storage.ExistsError
-	switch {
-	case err == nil:
-		return "created"
-	case errors.As(err, &exists) && exists.Identical:
-		return "identical"
-	case errors.As(err, &exists):
-		return "different"
-	case errors.Is(err, errHum):
-		return "failed"
-	}
-	return err.Error()
 }
 
 func TestWithdrawnWhileQueued(t *testing.T) {
