@@ -116,7 +116,7 @@ func (pipe) Addr() net.Addr { return &net.TCPAddr{} }
 // A duplexPipe is the server's end of a connection in memory.
 type duplexPipe struct{ net.Conn }
 
-func (p duplexPipe) CloseWrite() error { return p.Close() }
+func (duplexPipe) CloseWrite() error { return nil } // it has no halves
 
 func (duplexPipe) SetWriteBuffer(int) error { return nil }
 
@@ -319,5 +319,15 @@ func (c *client) wantEnd() {
 	rest, err := io.ReadAll(c.in)
 	if err != nil || len(rest) > 0 {
 		c.t.Fatalf("got %q and %v, want the end of the connection", rest, err)
+	}
+}
+
+// wantEndAfter is wantEnd in a bubble, after exactly that time.
+func (c *client) wantEndAfter(want time.Duration) {
+	c.t.Helper()
+	began := time.Now()
+	c.wantEnd()
+	if took := time.Since(began); took != want {
+		c.t.Errorf("the connection ends after %v, want %v", took, want)
 	}
 }

@@ -38,6 +38,22 @@ func TestShutdownClosesIdle(t *testing.T) {
 	}
 }
 
+// TestShutdownOverLimit checks that a shutdown waits neither for incomplete headers, nor for
+// connections beyond the limit, one of which waits for a slot.
+func TestShutdownOverLimit(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, s *site) {
+		s.hold(t)
+		s.dial(t).send("GET / HT")
+		s.dial(t)
+		began := time.Now()
+		s.wantStopped(t)
+		if took := time.Since(began); took >= patience {
+			t.Errorf("it took %v", took)
+		}
+	}, only(1))
+}
+
 // TestShutdownFinishesRequests checks that a request in progress is finished, also over TLS; a
 // later one is not handled.
 func TestShutdownFinishesRequests(t *testing.T) {
