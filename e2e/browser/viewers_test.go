@@ -24,7 +24,7 @@ const (
 	documented = "https://plants.example.com"
 )
 
-// A viewer is a viewer of descriptions whose page is in docs/clients.md.
+// A viewer is a viewer of descriptions whose page is in docs/viewers.
 type viewer struct {
 	fragment string                      // leads to the operation
 	logo     string                      // the prefix of a URL from which the viewer loads its own logo
@@ -33,7 +33,7 @@ type viewer struct {
 
 func viewers() map[string]viewer {
 	return map[string]viewer{
-		"Swagger UI": {send: func(tb *tab, token string) {
+		"swagger-ui": {send: func(tb *tab, token string) {
 			tb.click(".btn.authorize")
 			tb.fill(".auth-container input", token)
 			tb.click(".auth-btn-wrapper .authorize")
@@ -42,12 +42,12 @@ func viewers() map[string]viewer {
 			tb.awaitTrue(`document.querySelector('textarea.body-param__text')?.value.includes('Monstera')`)
 			tb.press("Execute")
 		}},
-		"Redoc": {logo: "https://cdn.redoc.ly/"},
-		"Elements": {fragment: "#/operations/createPlant", send: func(tb *tab, token string) {
+		"redoc": {logo: "https://cdn.redoc.ly/"},
+		"elements": {fragment: "#/operations/createPlant", send: func(tb *tab, token string) {
 			tb.fill(`input[aria-label="Token"]`, token)
 			tb.press("Send API Request")
 		}},
-		"Scalar": {send: func(tb *tab, token string) {
+		"scalar": {send: func(tb *tab, token string) {
 			tb.fill(`input[placeholder="Token"]`, token)
 			tb.showOperation()
 			tb.press("Test Request")
@@ -60,10 +60,9 @@ func viewers() map[string]viewer {
 // reads the description from the URL in its query.
 func serveViewer(t *testing.T, name string) string {
 	t.Helper()
-	_, section, found := strings.Cut(string(tools.ProjectFile(t, "docs/clients.md")), "\n### "+name+"\n")
-	page := regexp.MustCompile("(?s)```html\n(.*?)```\n").FindStringSubmatch(section)
-	if !found || page == nil || !strings.Contains(page[1], cdn) || !strings.Contains(page[1], documented) {
-		t.Fatalf("docs/clients.md has no page for %s", name)
+	page := string(tools.ProjectFile(t, "docs/viewers/"+name+".html"))
+	if !strings.Contains(page, cdn) || !strings.Contains(page, documented) {
+		t.Fatalf("the page for %s lacks the URLs that this test replaces", name)
 	}
 	dir := filepath.Join(tools.Project(t), "e2e", "node", "node_modules", ".viewers")
 	if _, err := os.Stat(dir); err != nil {
@@ -74,14 +73,14 @@ func serveViewer(t *testing.T, name string) string {
 	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("/page/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html") // the page itself has its character set
-		_, _ = io.WriteString(w, strings.NewReplacer(cdn, "/npm/", documented, r.URL.RawQuery).Replace(page[1]))
+		_, _ = io.WriteString(w, strings.NewReplacer(cdn, "/npm/", documented, r.URL.RawQuery).Replace(page))
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s.URL
 }
 
-// TestViewers opens the page of each viewer in docs/clients.md, with the files of its CDN. It checks
+// TestViewers opens each page in docs/viewers, with the files of its CDN. It checks
 // that the page shows the description without requests to any other server, except for a logo, and that
 // its unedited example creates a plant, also in a second view.
 func TestViewers(t *testing.T) {
@@ -131,10 +130,10 @@ func (tb *tab) fill(field, value string) {
 	}`, chromedp.WithPollingArgs(field, value), chromedp.WithPollingTimeout(patience))))
 }
 
-// TestSwaggerUIRoundsExamples checks that Swagger UI rounds the ids of examples beyond 2^53, and
-// sends bodies unchanged that a user enters, as docs/clients.md states.
+// TestSwaggerUIRoundsExamples checks that Swagger UI rounds the ids of examples beyond 2^53, as
+// docs/clients.md states, and sends bodies unchanged that a user enters.
 func TestSwaggerUIRoundsExamples(t *testing.T) {
-	origin := serveViewer(t, "Swagger UI")
+	origin := serveViewer(t, "swagger-ui")
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"CORS_ORIGINS=" + origin}})
 	tb := newTab(t, desktop())
 	tb.do(chromedp.Navigate(origin + "/page/?" + server.BaseURL))
