@@ -19,6 +19,7 @@ func TestDenied(t *testing.T) {
 	for line, want := range map[string]string{
 		"serve --storage-url data/plants.db":                 "data belongs to uid 0, this process is uid 65533: chown 65533 data, or name another place with --storage-url",
 		"plants list --storage-url data/plants.db":           "data belongs to uid 0, this process is uid 65533: chown 65533 data, or name another place with --storage-url",
+		"health --storage-url data/plants.db":                "data belongs to uid 0, this process is uid 65533: chown 65533 data",
 		"serve --storage-url open/plants.db":                 "open/plants.db belongs to uid 0, this process is uid 65533: chown 65533 open/plants.db, or name another place with --storage-url",
 		"serve --storage-url open/new.db":                    "open belongs to uid 0, this process is uid 65533: chown 65533 open, or name another place with --storage-url",
 		"plants list --storage-url theirs/plants.db":         "theirs belongs to uid 65532, this process is uid 65533: run this as that user, or chown 65533 theirs, or name another place with --storage-url",

@@ -21,7 +21,7 @@ func startRequests(t *testing.T, v view) (*plantstore.Server, *tab) {
 	server := plantstore.Start(t, plantstore.Options{Args: []string{"--ephemeral"}})
 	tb := newTab(t, v)
 	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
-	tb.await("read from the running server")
+	tb.await("temporary plants, read from the running server")
 	evaluate[bool](tb, `document.querySelector('a[href="#requests"]').click() ?? true`)
 	tb.await("No requests yet.")
 	return server, tb

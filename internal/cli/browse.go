@@ -65,11 +65,14 @@ func openEach(c *config.Config) browse.OpenFunc {
 		if err != nil {
 			return nil, "", nil, err
 		}
-		place := "read from the file: no server runs"
-		if server != nil {
-			place = "read from the running server"
+		place := app.DataPlace(c.Storage) + ", read from the file: no server runs"
+		switch {
+		case server != nil && server.Info().Ephemeral:
+			place = "temporary plants, read from the running server"
+		case server != nil:
+			place = app.DataPlace(c.Storage) + ", read from the running server"
 		}
-		return store, app.DataPlace(c.Storage) + ", " + place, store.Close, nil
+		return store, place, store.Close, nil
 	}
 }
 

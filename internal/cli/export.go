@@ -7,6 +7,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
@@ -46,6 +49,9 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	if !toStdout {
 		if err := checkOutput(file, cmd.Bool("force")); err != nil {
 			return err
+		}
+		if ext := strings.ToLower(filepath.Ext(file)); !cmd.IsSet("format") && slices.Contains([]string{".xlsx", ".xls", ".ods", ".gz", ".zip"}, ext) {
+			return misuse("%s: the format %s is not supported: name a .jsonl or .csv file, or use --format", file, ext)
 		}
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store *storage.Store) (err error) {

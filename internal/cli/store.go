@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
@@ -35,6 +37,9 @@ func withServer(
 func requireServer(ctx context.Context, c *config.Config) (*control.Client, error) {
 	server, err := app.Server(ctx, c.Storage.Path)
 	if err == nil && server == nil {
+		if _, err := control.Dial(ctx, c.Storage.Path); errors.Is(err, fs.ErrPermission) { // a server may run
+			return nil, app.AdviseRead(&fs.PathError{Op: "connect", Path: control.SocketPath(c.Storage.Path), Err: syscall.EACCES}, "")
+		}
 		err = fmt.Errorf("no server runs on %s: start one, or run this in its working directory, with the same --storage-url", app.DataPlace(c.Storage))
 	}
 	return server, err
