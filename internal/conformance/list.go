@@ -106,13 +106,10 @@ TOKEN=… plantstore conformance --url URL --fail-fast                # stop at 
 plantstore conformance --list                                       # show all requests and expected responses
 ` + "```" + `
 
-The cases create plants, and you can't remove plants over HTTP. So check a server that you can throw away, such as one with
-` + "`--ephemeral`" + `.
+The cases create plants that you can't remove over HTTP, so check a server that you can throw away, such as one with ` + "`--ephemeral`" + `.
 
-Some cases check the responses of all others: their status, fields and header fields. A mistake that every response has counts as one failure. To wait for
-a server that is starting, add ` + "`--wait 30s`" + `. The report shows the first failed case of up to five rules; ` + "`--verbose`" + ` shows all. If a case needs something that
-you didn't pass, such as a secret to sign unusual tokens, the report names the flag. The run ends early after ten cases without a
-response.
+If a case needs something that you didn't pass, such as a secret to sign unusual tokens, the report names the flag. A mistake that every response
+has counts as one failure. The run ends early after ten cases without a response.
 
 | Rule | Contract | Cases |
 |---|---|---|
