@@ -18,7 +18,7 @@ import (
 // and restarted (C5.26).
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
-	want, variants := plantstore.Torture(2000, 30_000), plantstore.Torture(4, 24)
+	want, variants := plantstore.Torture(1000, 30_000), plantstore.Torture(4, 24)
 	images, sampled := 0, 0
 	idle := newOpeners(t)
 	for round := seed(t); images < want; round++ {
@@ -96,7 +96,7 @@ func (s *site) backup() (wait func()) {
 }
 
 // runImage starts the real program on an image. It must have all acknowledged plants.
-func runImage(t *testing.T, tr *trial, c *cut) {
+func runImage(t *testing.T, tr *trial, c cut) {
 	t.Helper()
 	dir := t.TempDir()
 	must.Do(t, c.image.Write(dir))

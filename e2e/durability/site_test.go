@@ -1,14 +1,17 @@
 package durability
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/auth"
 	"plantstore/internal/must"
 	"plantstore/models"
 )
@@ -59,9 +62,8 @@ func (s *site) start() error {
 // newToken returns a token for the server, without touching the file system.
 func (s *site) newToken() string {
 	s.t.Helper()
-	env := []string{"JWT_SECRET=" + strings.TrimSpace(string(must.Get(s.fs.ReadFile(secretFile))(s.t)))}
-	token := must.Get(plantstore.Command(s.t, s.t.TempDir(), env, "token", "--ttl", "0").Output())(s.t)
-	return strings.TrimSpace(string(token))
+	secret := bytes.TrimSpace(must.Get(s.fs.ReadFile(secretFile))(s.t))
+	return must.Get(auth.Issue(auth.Secret(secret), auth.Grant{Subject: "test"}, time.Now()))(s.t)
 }
 
 // end shuts the server down with SIGTERM, and returns its exit code.

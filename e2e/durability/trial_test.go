@@ -2,9 +2,8 @@ package durability
 
 import (
 	"bytes"
-	"cmp"
-	"crypto/sha256"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -45,10 +44,9 @@ func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
 
 // A result is the result of a trial.
 type result struct {
-	images     int
+	images     int // that were opened
 	violations []string
-	samples    []*cut // images that the real program opens
-	worst      *cut   // the first violation
+	samples    []cut // images that the real program opens
 }
 
 // A cut is one image.
@@ -59,91 +57,78 @@ type cut struct {
 	image    faultfs.Image
 }
 
-func (c *cut) String() string {
+func (c cut) String() string {
 	return fmt.Sprintf("cut after operation %d, %s survives, variant %d", c.point, c.survival, c.variant)
 }
 
-// run makes the images and opens them, until there are enough violations.
+// run makes the images and opens them, until there are enough violations. If the responses have some,
+// it makes none.
 func (tr *trial) run(t testing.TB, idle openers) (r result) {
 	t.Helper()
-	cuts := make(chan *cut)
-	stop := make(chan struct{})
-	go func() {
-		defer close(cuts)
-		tr.generate(cuts, stop)
-	}()
+	if r.violations = tr.ledger.Contradictions(); len(r.violations) > 0 {
+		return r
+	}
+	cuts := tr.generate()
 	var mu sync.Mutex
-	var all sync.WaitGroup
-	for range cap(idle) {
-		all.Go(func() {
-			for c := range cuts {
-				wrong := tr.check(idle, c)
-				mu.Lock()
-				r.add(c, wrong, stop)
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
-	r.violations = append(r.violations, tr.ledger.Contradictions()...)
-	if r.worst != nil {
-		dir := t.ArtifactDir()
-		_ = r.worst.image.Write(dir) // the violation is more important than this error
-		t.Logf("%v: the image is in %s (go test -artifacts keeps it)", r.worst, dir)
-	}
+	load.Each(len(cuts), cap(idle), func(i int) {
+		mu.Lock()
+		ended := len(r.violations) >= enough
+		mu.Unlock()
+		if ended {
+			return
+		}
+		wrong := tr.check(idle, cuts[i], i%4 == 0)
+		mu.Lock()
+		defer mu.Unlock()
+		r.images++
+		if i%sampling == 0 {
+			r.samples = append(r.samples, cuts[i])
+		}
+		if len(wrong) == 0 {
+			return
+		}
+		if len(r.violations) == 0 {
+			dir := t.ArtifactDir()
+			_ = cuts[i].image.Write(dir) // the violation is more important than this error
+			t.Logf("%v: the image is in %s (go test -artifacts keeps it)", cuts[i], dir)
+		}
+		r.violations = append(r.violations, fmt.Sprintf("%v:\n\t%s", cuts[i], strings.Join(wrong[:min(len(wrong), enough)], "\n\t")))
+	})
 	return r
 }
 
-// add adds the result of an image. After enough violations it closes stop.
-func (r *result) add(c *cut, wrong []string, stop chan struct{}) {
-	r.images++
-	if r.images%sampling == 1 {
-		r.samples = append(r.samples, c)
-	}
-	if len(wrong) == 0 {
-		return
-	}
-	r.worst = cmp.Or(r.worst, c)
-	r.violations = append(r.violations, fmt.Sprintf("%v:\n\t%s", c, strings.Join(wrong[:min(len(wrong), enough)], "\n\t")))
-	if len(r.violations) == enough {
-		close(stop)
-	}
-}
-
-// generate sends the images. Identical images of one point are sent once.
-func (tr *trial) generate(cuts chan<- *cut, stop <-chan struct{}) {
+// generate returns the images. An image that is possible at several points is there once, for the
+// last of them: then most plants were acknowledged.
+func (tr *trial) generate() (cuts []cut) {
 	survivals := []faultfs.Survival{faultfs.None, faultfs.All, faultfs.Random} // with random survival for all others
-	replay := faultfs.NewReplay(tr.log)
+	replay, hash, seen := faultfs.NewReplay(tr.log), maphash.MakeSeed(), map[uint64]int{}
 	for _, point := range tr.cuts {
 		replay.To(point)
-		seen := map[[sha256.Size]byte]bool{}
 		for variant := range tr.variants {
-			c := &cut{point: point, variant: variant, survival: survivals[min(variant, len(survivals)-1)]}
+			c := cut{point: point, variant: variant, survival: survivals[min(variant, len(survivals)-1)]}
 			c.image = replay.Image(c.survival, tr.seed<<16+uint64(variant))
-			sum := c.image.Sum()
-			if seen[sum] {
+			sum := c.image.Sum(hash)
+			if i, found := seen[sum]; found {
+				cuts[i] = c
 				continue
 			}
-			seen[sum] = true
-			select {
-			case cuts <- c:
-			case <-stop:
-				return
-			}
+			seen[sum] = len(cuts)
+			cuts = append(cuts, c)
 		}
 	}
+	return cuts
 }
 
 // check opens an image and returns its faults.
-func (tr *trial) check(idle openers, c *cut) (wrong []string) {
+func (tr *trial) check(idle openers, c cut, sampled bool) (wrong []string) {
 	secret, found := c.image.Find(secretFile)
 	switch {
-	case found && !bytes.Equal(secret.Data, tr.secret):
-		wrong = append(wrong, fmt.Sprintf("the secret is corrupt: %d bytes of %d", len(secret.Data), len(tr.secret)))
+	case found && !bytes.Equal(secret.Data(), tr.secret):
+		wrong = append(wrong, fmt.Sprintf("the secret is corrupt: %d bytes of %d", secret.Size, len(tr.secret)))
 	case !found && c.point >= tr.ready:
 		wrong = append(wrong, "the secret is lost, which was in use")
 	}
-	v, err := idle.open(c.image, (c.point+c.variant)%4 == 0)
+	v, err := idle.open(c.image, sampled)
 	switch {
 	case err != nil:
 		return append(wrong, fmt.Sprint("the image was not opened: ", err))

@@ -39,8 +39,8 @@ type node struct {
 
 // A block is blockSize bytes of a file.
 type block struct {
-	// versions are the contents that a power failure may leave. The first is the content
-	// at the last successful sync, the last is the current one. Contents are immutable.
+	// versions are the contents that a power failure may leave, nil for zeros. The first is the
+	// content at the last successful sync, the last is the current one. Contents are immutable.
 	versions [][]byte
 	dirty    bool // dirty: the next sync writes it
 }
@@ -175,11 +175,15 @@ func (n *node) truncate(size int64) {
 func (n *node) change(index int64, edit func(content []byte)) {
 	b := n.blocks[index]
 	if b == nil {
-		b = &block{versions: [][]byte{make([]byte, blockSize)}}
+		b = &block{versions: [][]byte{nil}}
 		n.blocks[index] = b
 	}
-	content := append([]byte(nil), b.current()...)
+	content := make([]byte, blockSize)
+	copy(content, b.current())
 	edit(content)
+	if [blockSize]byte(content) == [blockSize]byte{} {
+		content = nil
+	}
 	b.versions, b.dirty = append(b.versions, content), true
 }
 
@@ -206,10 +210,9 @@ func (n *node) read(buf []byte, offset int64) int {
 	for done := int64(0); done < int64(len(buf)); {
 		from := (offset + done) % blockSize
 		part := buf[done:min(int64(len(buf)), done+blockSize-from)]
-		if b := n.blocks[(offset+done)/blockSize]; b != nil {
+		clear(part)
+		if b := n.blocks[(offset+done)/blockSize]; b != nil && b.current() != nil {
 			copy(part, b.current()[from:])
-		} else {
-			clear(part)
 		}
 		done += int64(len(part))
 	}

@@ -117,7 +117,7 @@ func TestFailedSync(t *testing.T) {
 		replay := faultfs.NewReplay(f.Log())
 		replay.To(f.Len())
 		file, _ := replay.Image(survival, 1).Find("file")
-		return string(file.Data)
+		return string(file.Data())
 	}
 	for _, survival := range []faultfs.Survival{faultfs.None, faultfs.All} {
 		left[survival] = image(survival)

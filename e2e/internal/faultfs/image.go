@@ -2,8 +2,7 @@ package faultfs
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
+	"hash/maphash"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -47,7 +46,7 @@ func (r *Replay) To(n int) {
 // same image.
 func (r *Replay) Image(survival Survival, seed uint64) Image {
 	random := rand.New(rand.NewPCG(seed, uint64(r.done)))
-	p := powerCut{disk: r.disk, random: random, contents: map[uint64][]byte{}}
+	p := powerCut{disk: r.disk, random: random, files: map[uint64]File{}}
 	switch survival {
 	case None:
 	case All:
@@ -68,20 +67,47 @@ type Image []File
 type File struct {
 	Path string // relative to the root
 	Mode fs.FileMode
-	Data []byte
+	Size int64
+	// Blocks are the contents by number; the other blocks are zeros. Images share them.
+	Blocks map[int64][]byte
+}
+
+// part returns the block with that number, up to the end of the file.
+func (f File) part(number int64) []byte {
+	return f.Blocks[number][:min(blockSize, f.Size-number*blockSize)]
+}
+
+// Data returns the contents of a file.
+func (f File) Data() []byte {
+	data := make([]byte, f.Size)
+	for number := range f.Blocks {
+		copy(data[number*blockSize:], f.part(number))
+	}
+	return data
+}
+
+// write creates the file in the directory dir.
+func (f File) write(dir string) error {
+	path := filepath.Join(dir, f.Path)
+	if f.Mode.IsDir() {
+		return os.Mkdir(path, f.Mode.Perm())
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, f.Mode.Perm())
+	if err != nil {
+		return err
+	}
+	err = file.Truncate(f.Size)
+	for number := range f.Blocks {
+		_, writeErr := file.WriteAt(f.part(number), number*blockSize)
+		err = cmp.Or(err, writeErr)
+	}
+	return cmp.Or(err, file.Close())
 }
 
 // Write makes the image in the existing directory dir.
 func (i Image) Write(dir string) error {
 	for _, file := range i {
-		path := filepath.Join(dir, file.Path)
-		var err error
-		if file.Mode.IsDir() {
-			err = os.Mkdir(path, file.Mode.Perm())
-		} else {
-			err = os.WriteFile(path, file.Data, file.Mode.Perm())
-		}
-		if err != nil {
+		if err := file.write(dir); err != nil {
 			return err
 		}
 	}
@@ -97,14 +123,19 @@ func (i Image) Find(path string) (file File, found bool) {
 	return i[n], true
 }
 
-// Sum returns a checksum of an image.
-func (i Image) Sum() [sha256.Size]byte {
-	h := sha256.New()
+// Sum returns a hash of an image.
+func (i Image) Sum(seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
 	for _, file := range i {
-		_, _ = h.Write(binary.BigEndian.AppendUint64([]byte(file.Path), uint64(len(file.Data))))
-		_, _ = h.Write(file.Data)
+		maphash.WriteComparable(&h, file.Path)
+		maphash.WriteComparable(&h, file.Size)
+		for _, number := range slices.Sorted(maps.Keys(file.Blocks)) {
+			maphash.WriteComparable(&h, number)
+			_, _ = h.Write(file.part(number))
+		}
 	}
-	return [sha256.Size]byte(h.Sum(nil))
+	return h.Sum64()
 }
 
 // A powerCut selects and collects the surviving data.
@@ -114,8 +145,8 @@ type powerCut struct {
 	// The odds that something is left, and that a block is torn.
 	dirty, dropped, names, torn float64
 
-	contents map[uint64][]byte // the files whose survival has been decided
-	image    Image
+	files map[uint64]File // whose survival has been decided
+	image Image
 }
 
 // happens returns true with that probability.
@@ -133,56 +164,58 @@ func (p *powerCut) addDir(id uint64, dir string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		child := names[name]
-		file := File{Path: filepath.Join(dir, name), Mode: fs.FileMode(p.disk.nodes[child].mode & 0o777)}
-		if p.disk.nodes[child].isSocket() {
-			continue
-		}
-		if p.disk.nodes[child].isDir() {
-			file.Mode |= fs.ModeDir
+		child, path := names[name], filepath.Join(dir, name)
+		switch n := p.disk.nodes[child]; {
+		case n.isSocket():
+		case n.isDir():
+			p.image = append(p.image, File{Path: path, Mode: fs.ModeDir | fs.FileMode(n.mode&0o777)})
+			p.addDir(child, path)
+		default:
+			file := p.file(child)
+			file.Path = path
 			p.image = append(p.image, file)
-			p.addDir(child, file.Path)
-			continue
 		}
-		file.Data = p.content(child)
-		p.image = append(p.image, file)
 	}
 }
 
-// content returns the surviving contents of the file id, which may have several names.
-func (p *powerCut) content(id uint64) []byte {
-	if content, ok := p.contents[id]; ok {
-		return content
+// file returns what survives of the file id, which may have several names.
+func (p *powerCut) file(id uint64) File {
+	if file, ok := p.files[id]; ok {
+		return file
 	}
 	n := p.disk.nodes[id]
-	content := make([]byte, choose(p, n.sizes, p.dirty))
-	for _, index := range slices.SortedFunc(maps.Keys(n.blocks), cmp.Compare) {
-		if start := index * blockSize; start < int64(len(content)) {
-			p.fill(content[start:min(start+blockSize, int64(len(content)))], n.blocks[index])
+	file := File{Mode: fs.FileMode(n.mode & 0o777), Size: choose(p, n.sizes, p.dirty), Blocks: map[int64][]byte{}}
+	for _, number := range slices.Sorted(maps.Keys(n.blocks)) {
+		if number*blockSize >= file.Size {
+			break
+		}
+		if content := p.survivor(n.blocks[number]); content != nil {
+			file.Blocks[number] = content
 		}
 	}
-	p.contents[id] = content
-	return content
+	p.files[id] = file
+	return file
 }
 
-// fill writes the surviving part of a block into content.
-func (p *powerCut) fill(content []byte, b *block) {
+// survivor returns what survives of a block, nil for zeros.
+func (p *powerCut) survivor(b *block) []byte {
 	if len(b.versions) == 1 {
-		copy(content, b.versions[0])
-		return
+		return b.versions[0]
 	}
 	odds := p.dropped
 	if b.dirty {
 		odds = p.dirty
 	}
-	copy(content, choose(p, b.versions, odds))
 	if !p.happens(p.torn) {
-		return
+		return choose(p, b.versions, odds)
 	}
-	for start := 0; start < len(content); start += sectorSize {
-		sector := content[start:min(start+sectorSize, len(content))]
-		copy(sector, choose(p, b.versions, odds)[start:])
+	torn := make([]byte, blockSize)
+	for start := 0; start < blockSize; start += sectorSize {
+		if content := choose(p, b.versions, odds); content != nil {
+			copy(torn[start:start+sectorSize], content[start:])
+		}
 	}
+	return torn
 }
 
 // choose returns the surviving version: the last with All, the first with None, else with

@@ -44,7 +44,7 @@ func images(log []Op, survivals ...Survival) []string {
 func text(image Image) string {
 	var s string
 	for _, file := range image {
-		s += fmt.Sprintf("%s=%s ", file.Path, slices.Compact(slices.Clone(file.Data)))
+		s += fmt.Sprintf("%s=%s ", file.Path, slices.Compact(file.Data()))
 	}
 	return s
 }
@@ -136,7 +136,7 @@ func TestTorn(t *testing.T) {
 		file, _ := replay.Image(Random, seed).Find("f")
 		sectors := map[byte]bool{}
 		for start := 0; start < blockSize; start += sectorSize {
-			sector := file.Data[start : start+sectorSize]
+			sector := file.Data()[start : start+sectorSize]
 			if len(slices.Compact(slices.Clone(sector))) > 1 {
 				t.Fatalf("seed %d: a torn sector", seed)
 			}
