@@ -113,8 +113,9 @@ func (r Request) bytes(v values) ([]byte, error) {
 		return nil, fmt.Errorf("%w: it needs a limit of at least %d bytes for a body", errNotApplicable, len(body))
 	}
 	for name, with := range map[string]string{"{{fill}}": "x", "{{space}}": " "} {
-		missing := v.maxBody + r.Size - (len(body) - len(name))
-		body = strings.Replace(body, name, strings.Repeat(with, max(missing, 0)), 1)
+		if before, after, found := strings.Cut(body, name); found {
+			body = before + strings.Repeat(with, max(v.maxBody+r.Size-len(before)-len(after), 0)) + after
+		}
 	}
 	var b bytes.Buffer
 	b.Grow(len(body) + 1024)
