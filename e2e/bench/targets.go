@@ -130,10 +130,10 @@ func (t target) value(r results) float64 {
 // Got returns the measured value.
 func (t target) Got(r results) string { return t.format(t.value(r)) }
 
-// Verdict returns whether the target is reached.
+// Verdict returns "missed", or nothing if the target is reached.
 func (t target) Verdict(r results) string {
 	if v := t.value(r); t.most && v <= t.limit || !t.most && v >= t.limit {
-		return "ok"
+		return ""
 	}
 	return "missed"
 }
