@@ -1,7 +1,6 @@
 // Package apidocs serves the OpenAPI description of the service as YAML, JSON and an
-// interactive page. Its source is openapi.yaml, which is written by hand and defines the
-// wire format. openapi.json and page.json are generated from it: after a change run
-// go test ./internal/apidocs -update.
+// interactive page. openapi.yaml is written by hand and defines the wire format. After a
+// change, make generate writes openapi.json and page.json.
 package apidocs
 
 import (

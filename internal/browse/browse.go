@@ -1,7 +1,7 @@
 // Package browse serves a page that lists and searches the plants of a store, and shows the requests
 // that an ephemeral server keeps. It listens on a loopback address while the command runs.
 //
-// The link to the page contains a random key in its fragment, which browsers don't send. The
+// The link to the page contains a random key in its fragment. Browsers don't send the fragment. The
 // script of the page sends the key in the header field Authorization. A cookie would be less
 // private: browsers send it to every port of the address, and so to other servers.
 //

@@ -1,5 +1,5 @@
-// Package certificate provides the server's TLS certificates: from files, which it
-// reloads when they change, or from an authority by ACME.
+// Package certificate provides the server's TLS certificates. It loads them from files and
+// reloads changed files, or gets them from an authority by ACME.
 package certificate
 
 import (

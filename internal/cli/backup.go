@@ -20,7 +20,7 @@ func newBackup(p *Process) *cli.Command {
 		Name:      "backup",
 		Usage:     "write a verified copy of the database to a file",
 		ArgsUsage: "FILE",
-		Description: "Writes a verified copy of the database to FILE. The server can run meanwhile. The backup contains\n" +
+		Description: "Writes a verified copy of the database to FILE. The server can keep running. The backup contains\n" +
 			"all plants acknowledged before it started.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy was corrupt and has been deleted.\n" +
 			"Examples:\n" +

@@ -26,7 +26,7 @@ func newRequests(p *Process) *cli.Command {
 		Name:  "requests",
 		Usage: "show what clients have sent to a running server with --ephemeral",
 		Description: "Prints the last 200 requests, oldest first, and what was wrong with them. Tokens are left out, and\n" +
-			"of a body only the first 8 KiB are kept. Other servers keep no requests.\n" +
+			"only the first 8 KiB of a body are kept. Other servers keep no requests.\n" +
 			"Examples:\n" +
 			"  plantstore requests --follow\n" +
 			"  plantstore requests --errors --verbose --limit 1",

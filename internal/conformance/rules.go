@@ -39,7 +39,7 @@ func Rules() []Rule {
 			"A client can't cause 403, 500, 503 and 507.",
 		},
 		{"C1.5", "The message names every violation at once, and no implementation details", ""},
-		{"C1.6", "WWW-Authenticate, Allow, Retry-After, X-Request-Id, nosniff; no header field reveals the server software", ""},
+		{"C1.6", "WWW-Authenticate, Allow and Retry-After come with their errors, X-Request-Id and nosniff always. No header field reveals the server software", ""},
 		{
 			"C1.7", "<, > and & are not escaped. An error on demand equals the real one, except for Preference-Applied",
 			"Unless errors on demand are on, Prefer is ignored.",
@@ -94,7 +94,7 @@ func Rules() []Rule {
 		},
 		{
 			"C5.29", "Negative ids sort before positive ones",
-			"HTTP doesn't show the order; an id and its negative are different ids.",
+			"HTTP doesn't show the order. An id and its negative are different ids.",
 		},
 	}
 }

@@ -1,5 +1,5 @@
 // Package bbolt is the embedded storage engine. It keeps all plants in one file of
-// go.etcd.io/bbolt, which one process at a time can open for writing. A commit is one bbolt
+// go.etcd.io/bbolt. One process at a time can open the file for writing. A commit is one bbolt
 // transaction. docs/adr/0002-record-layout.md describes the file.
 //
 // The files of this package:

@@ -1,5 +1,5 @@
 // Package pebble runs a real ACME authority for the end-to-end tests: pebble, the test server of
-// Let's Encrypt, which refuses some requests on purpose.
+// Let's Encrypt. Pebble refuses some requests on purpose.
 package pebble
 
 import (
