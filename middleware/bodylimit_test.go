@@ -17,6 +17,8 @@ import (
 	"plantstore/models"
 )
 
+// TestBodyLimit checks the Errors of bodies that cannot be read whole. The rules C2.15 and C2.16 of
+// internal/conformance have the exact limit.
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 5
@@ -26,12 +28,7 @@ func TestBodyLimit(t *testing.T) {
 		code models.Code
 		text string
 	}{
-		"within":             {strings.NewReader("1234"), 4, 0, ""},
-		"exactly":            {strings.NewReader("12345"), 5, 0, ""},
-		"exactly, chunked":   {strings.NewReader("12345"), -1, 0, ""},
-		"over":               {strings.NewReader("123456"), 6, 413, "5 bytes"},
 		"over, not read":     {failingBody{errors.New("read")}, 6, 413, "5 bytes"},
-		"over, chunked":      {strings.NewReader("123456"), -1, 413, "5 bytes"},
 		"endless":            {endless{}, -1, 413, "5 bytes"},
 		"too slow":           {failingBody{os.ErrDeadlineExceeded}, 5, 408, "slowly"},
 		"cut short":          {io.MultiReader(strings.NewReader("1"), failingBody{io.ErrUnexpectedEOF}), 5, 400, "shorter"},
@@ -43,22 +40,18 @@ func TestBodyLimit(t *testing.T) {
 			t.Parallel()
 			r := post(t, http.Header{}, tt.body)
 			r.ContentLength = tt.size
-			w := serve(t, r, middleware.BodyLimit(limit), func(c *gin.Context) {
-				if _, err := io.ReadAll(c.Request.Body); err != nil {
-					middleware.Fail(c, err)
-					return
-				}
-				pass(c)
-			})
-			if tt.code == 0 {
-				if !reached(w) {
-					t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
-				}
-				return
-			}
-			checkError(t, w, tt.code, tt.text)
+			checkError(t, serve(t, r, middleware.BodyLimit(limit), readAll), tt.code, tt.text)
 		})
 	}
+}
+
+// readAll is a handler that reads the body.
+func readAll(c *gin.Context) {
+	if _, err := io.Copy(io.Discard, c.Request.Body); err != nil {
+		middleware.Fail(c, err)
+		return
+	}
+	pass(c)
 }
 
 // TestBodyMemory checks that the bodies of all open requests share one limit, of which the bodies of
@@ -90,13 +83,6 @@ func TestBodyMemory(t *testing.T) {
 			})
 		})
 		<-entered
-	}
-	readAll := func(c *gin.Context) {
-		if _, err := io.Copy(io.Discard, c.Request.Body); err != nil {
-			middleware.Fail(c, err)
-			return
-		}
-		pass(c)
 	}
 	wantFull := func(subject, text string) {
 		t.Helper()
