@@ -3,14 +3,12 @@ package cli_test
 import (
 	"cmp"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"plantstore/internal/cli"
-	options "plantstore/internal/config"
 	"plantstore/internal/must"
 )
 
@@ -64,87 +62,6 @@ func TestGeneratedHelp(t *testing.T) {
 	}
 }
 
-// TestHelpShowsOptions checks that the help of serve and of config has every option that has a flag.
-func TestHelpShowsOptions(t *testing.T) {
-	t.Parallel()
-	serve, config := output(t, nil, "serve", "--help"), output(t, nil, "config", "--help")
-	for _, o := range options.Options() {
-		if o.Flag == "" {
-			continue
-		}
-		_, row, _ := strings.Cut(serve, "\n   --"+o.Flag+" ")
-		row, _, _ = strings.Cut(row, "\n")
-		want := strings.ReplaceAll(o.Help, "`", "")
-		if o.Default != "" && !o.Bool {
-			want += " (default: " + o.Default + ")"
-		}
-		if !strings.HasSuffix(row, "  "+want) || !strings.Contains(config, row) {
-			t.Errorf("the help of serve or config lacks --%s: %s", o.Flag, want)
-		}
-		if env := strings.ToUpper(strings.ReplaceAll(o.Flag, "-", "_")); env != o.Env {
-			t.Errorf("according to the help --%s is %s, but it is %s", o.Flag, env, o.Env)
-		}
-	}
-}
-
-// lookShell returns the path of a shell. Without it the test is skipped with a message, and
-// fails with CI=true.
-func lookShell(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(".ci/tools installs the shell: %v", err)
-	}
-	t.Skipf("NOT CHECKED: .ci/tools installs the shell: %v", err)
-	return ""
-}
-
-func TestCompletion(t *testing.T) {
-	t.Parallel()
-	for _, shell := range []string{"bash", "zsh", "fish", "pwsh"} {
-		t.Run(shell, func(t *testing.T) {
-			t.Parallel()
-			script := output(t, nil, "completion", shell)
-			if !strings.Contains(script, "generate-shell-completion") {
-				t.Errorf("this is not a completion script:\n%s", script)
-			}
-			if shell == "pwsh" { // it cannot check a script without running it
-				return
-			}
-			check := exec.CommandContext(t.Context(), lookShell(t, shell), "-n")
-			check.Stdin = strings.NewReader(script)
-			if out, err := check.CombinedOutput(); err != nil {
-				t.Errorf("%s refuses the script: %v\n%s", shell, err, out)
-			}
-		})
-	}
-}
-
-// TestCompletionOfWords checks the words that the scripts complete.
-func TestCompletionOfWords(t *testing.T) {
-	t.Parallel()
-	for args, want := range map[string]string{
-		"serve --log-":              "--log-level --log-format",
-		"plants import --d":         "--dry-run",
-		"token --ttl 1h --subj":     "--subject",
-		"completion":                "bash zsh fish pwsh",
-		"plants list --limit 7 --t": "--tag",
-	} {
-		got := output(t, nil, append(strings.Fields(args), "--generate-shell-completion")...)
-		var words []string
-		for line := range strings.Lines(got) {
-			word, _, _ := strings.Cut(strings.TrimSpace(line), ":")
-			words = append(words, word)
-		}
-		if strings.Join(words, " ") != want {
-			t.Errorf("%s is completed to %q, want %s", args, words, want)
-		}
-	}
-}
-
 // TestOutputCannotBeWritten checks that a command fails if its output, such as the help, cannot be
 // written.
 func TestOutputCannotBeWritten(t *testing.T) {
@@ -161,4 +78,15 @@ func TestOutputCannotBeWritten(t *testing.T) {
 			t.Errorf("plantstore %s: exit code %d, want 1 and %s\n%s", command, code, want, stderr.String())
 		}
 	}
+}
+
+// TestForgedLine checks that a line end in an argument does not begin a new line of the
+// message.
+func TestForgedLine(t *testing.T) {
+	t.Parallel()
+	checkFailure(t, run(t, nil, "plants", "get", "--storage-url", "no\nplantstore: \x1b[2Kforged\u009b.db", "1"), 2,
+		`STORAGE_URL (--storage-url): *`)
+	checkFailure(t, run(t, nil, "plants", "import", "no\nplantstore: \x1b[2Kforged\u009b.csv"), 1,
+		`import no\u000aplantstore: \u001b[2Kforged\u009b.csv: *`)
+	checkFailure(t, run(t, nil, "--x\nplantstore: forged"), 2, `flag provided but not defined: -x\u000aplantstore: forged*`, "see: plantstore --help")
 }

@@ -65,9 +65,7 @@ func givenFiles(t *testing.T) map[string]givenFile {
 		"bom.jsonl":        {"\ufeff" + lines, "1 2", 0, nil},
 		"bom.json":         {"\ufeff" + array, "1 2", 0, nil},
 		"array.json":       {array, "1 2", 0, nil},
-		"array.jsonl":      {array, "1 2", 0, nil},
 		"old-array.json":   {strings.ReplaceAll(array, "\n", "\r"), "1 2", 0, nil},
-		"no-plants.json":   {"[]", "", 0, nil},
 		"bad-elements.csv": refused(array, header+`"["`),
 		"bad-elements.json": {`[{"id":1,"name":"a"},{"id":1,"name":"b"},{},` + "\n" + `{"id":2.5,"name":"c"},]`, "1", 3, []string{
 			":1: element 3: id: is required; name: is required",
@@ -75,8 +73,6 @@ func givenFiles(t *testing.T) map[string]givenFile {
 			":2: element 5: is empty; send a NewPlant as JSON",
 		}},
 		"lines.json":      {lines, "1 2", 0, nil},
-		"exponents.jsonl": {`{"id":1.0,"name":""}` + "\n" + `{"id":1e2,"name":""}`, "1 100", 0, nil},
-		"rounded.csv":     {"id,name\n1.23457E+18,Ficus\n2,Fern\n1.0,Aloe\n", "2", 3, []string{":2: id: looks rounded by a spreadsheet; write all its digits", ":4: id: looks rounded by a spreadsheet; write all its digits"}},
 		"semicolons.csv":  refused("id;name\n1;Ficus\n", "has semicolons between its columns: save it as CSV with commas"),
 		"quoted.csv":      refused(`"id";"name";"in, out"`+"\r\n", "has semicolons between its columns: save it as CSV with commas"),
 		"tabs.csv":        refused("id\tname\n1\tFicus\n", "has tabs between its columns: save it as CSV with commas"),
@@ -85,10 +81,8 @@ func givenFiles(t *testing.T) map[string]givenFile {
 		"utf16be.csv":     inUTF16("\xfe\xff"+encode(csv, 8, 0), "UTF-16BE", asCSV),
 		"utf16le.jsonl":   inUTF16(encode(lines, 0, 8), "UTF-16LE", pipe),
 		"utf16be.json":    inUTF16(encode(array, 8, 0), "UTF-16BE", pipe),
-		"gzip.csv":        refused(compress(t, csv), zipped+asCSV),
 		"plants.csv.gz":   refused(compress(t, csv), zipped+asCSV),
 		"plants.jsonl.gz": refused(compress(t, lines), zipped+pipe),
-		"zip.csv":         refused("PK\x03\x04\x14\x00\x00\x00", zip),
 		"plants.xlsx":     refused("PK\x03\x04\x14\x00\x00\x00", zip),
 		"plants.xls":      refused("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00\x00", binary),
 		"zeros.csv":       refused(strings.Repeat("\x00", 10_000), binary),
@@ -98,7 +92,7 @@ func givenFiles(t *testing.T) map[string]givenFile {
 		"no-header.csv":   refused("1,Ficus\nid,name\n2,Fern\n", header+`"1,Ficus"`),
 		"bad-header.csv":  refused("id,na\"me\nid,name\n2,Fern\n", header+`"id,na\"me"`),
 		"open-header.csv": refused("\"id,name\n1,Ficus\n", header+`"\"id,name"`),
-		"endless.csv":     refused("\"id,name\n"+strings.Repeat("x", 8<<20), header+`"\"id,name"`),
+		"endless.csv":     refused("\"id,name\n"+strings.Repeat("x", 2<<20), header+`"\"id,name"`),
 		"only-bom.csv":    refused("\ufeff", "the file is empty: its first line must name the columns id, name and tag"),
 		"csv.txt":         refused(csv, `begins with "id,name,tag", not with { or [, so it is not JSON: name a CSV file .csv, or use --format csv`),
 		"many-lines.json": refused("{\n  \"id\": 1,\n  \"name\": \"Ficus\"\n}\n", "has a plant that spans lines: write each plant on one line, such as with jq -c . FILE, or all plants into an array"),
@@ -108,57 +102,46 @@ func givenFiles(t *testing.T) map[string]givenFile {
 // check checks how the import of the file under a name ended.
 func (f givenFile) check(t *testing.T, name string, r result) {
 	t.Helper()
-	got := r.stderr
-	var want strings.Builder
+	want := ""
 	for _, line := range f.lines {
 		if f.code == 2 {
 			line = "plantstore: import " + name + ": " + line + "; 0 plants were stored"
 		} else {
 			line = name + line
 		}
-		want.WriteString(line + "\n")
+		want += line + "\n"
 	}
-	if f.code == 3 { // the last line counts the bad ones
-		got = got[:strings.Index(got+"plantstore: ", "plantstore: ")]
+	got := r.stderr
+	if f.code == 3 {
+		got, _, _ = strings.Cut(got, "plantstore: ") // the last line counts the bad ones
 	}
-	if diff := cmp.Diff(want.String(), got); diff != "" || r.code != f.code || r.stdout != "" {
+	if diff := cmp.Diff(want, got); diff != "" || r.code != f.code || r.stdout != "" {
 		t.Errorf("exit code %d, want %d; stdout %q; stderr (-want +got):\n%s", r.code, f.code, r.stdout, diff)
 	}
 }
 
-// checkStored checks which plants of the file are stored.
-func (f givenFile) checkStored(t *testing.T) {
-	t.Helper()
-	var ids []string
-	for line := range strings.Lines(output(t, nil, "plants", "list", "--format", "csv")) {
-		id, _, _ := strings.Cut(line, ",")
-		ids = append(ids, id)
-	}
-	if got := strings.Join(ids[1:], " "); got != f.ids {
-		t.Errorf("the plants with the ids %q are stored, want %q", got, f.ids)
-	}
-}
-
-// TestImportOfGivenFiles checks the import of files as spreadsheets, shells and data sets write them: as
-// files and from stdin, with and without a server, and that a dry run reports the same.
+// TestImportOfGivenFiles checks the import of files as spreadsheets, shells and data sets write them, and that
+// a dry run from stdin reports the same.
 func TestImportOfGivenFiles(t *testing.T) {
 	for name, file := range givenFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeFile(t, name, file.text)
-			stored(t)
 			format := "json"
 			if strings.Contains(name, ".csv") {
 				format = "csv"
 			}
-			onBoth(t, func(t *testing.T) {
-				for _, dry := range []string{"--dry-run", "--dry-run=false"} {
-					command := []string{"plants", "import", "--quiet", "--on-conflict", "skip", dry}
-					file.check(t, name, run(t, nil, append(command, name)...))
-					file.check(t, "-", runWith(t, nil, file.text, append(command, "--format", format, "-")...))
-				}
-				file.checkStored(t)
-			})
+			command := []string{"plants", "import", "--quiet", "--on-conflict", "skip"}
+			file.check(t, "-", runWith(t, nil, file.text, append(command, "--dry-run", "--format", format, "-")...))
+			file.check(t, name, run(t, nil, append(command, name)...))
+			var ids []string
+			for line := range strings.Lines(run(t, nil, "plants", "list", "--format", "csv").stdout) { // no file: no lines
+				id, _, _ := strings.Cut(line, ",")
+				ids = append(ids, id)
+			}
+			if got := strings.TrimPrefix(strings.Join(ids, " "), "id "); got != file.ids {
+				t.Errorf("the plants with the ids %q are stored, want %q", got, file.ids)
+			}
 		})
 	}
 }

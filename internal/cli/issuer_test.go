@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,11 +28,9 @@ type provider struct {
 func newProvider(t *testing.T) *provider {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := &provider{key: key}
-	p.publish(p.jwk("k1", ""))
+	p.publish(p.jwk(""))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*p.response.Load())(w, r) }))
 	t.Cleanup(server.Close)
 	p.url = server.URL
@@ -55,9 +52,9 @@ func (p *provider) publish(entries ...string) {
 }
 
 // jwk returns the public key as a JWK with more fields.
-func (p *provider) jwk(kid, more string) string {
+func (p *provider) jwk(more string) string {
 	public := base64.RawURLEncoding.EncodeToString(p.key[ed25519.SeedSize:])
-	return fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":%q,"kid":%q%s}`, public, kid, more)
+	return fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":%q,"kid":"k1"%s}`, public, more)
 }
 
 // sign returns a token with the kid "k1".
@@ -69,22 +66,25 @@ func (p *provider) signAs(kid, payload string) string {
 	return text + "." + encode(ed25519.Sign(p.key, []byte(text)))
 }
 
-// TestTokensOfProviders checks the tokens that identity providers issue: each is accepted, or is
-// refused with a message that names the cause, the kid in the log and a reason in the metrics.
+// TestTokensOfProviders checks the tokens that identity providers issue: each is accepted, or is refused
+// with a message that names the cause, the kid in the log and a reason in the metrics. The log has neither a
+// token, nor an unbounded text, nor the secret in the URL of the keys. Keys that cannot be used are ignored.
 func TestTokensOfProviders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p, stranger := newProvider(t), newProvider(t)
+	p.publish(`{"kty":"AKP","kid":"pq","kid":"pq","alg":"ML-DSA-65","pub":"AAAA"}`, `"x"`, p.jwk(`,"alg":"Ed25519"`)) // as in RFC 9864
 	s := startServer(t, "plantstore", []string{
-		"JWT_JWKS_URL=" + p.url, "JWT_ISSUER=https://a/, https://b/", "JWT_AUDIENCE=api://plants,0oa1", "JWT_SCOPE=plants:create", "JWT_REQUIRE_EXP=true",
+		"JWT_JWKS_URL=" + p.url + "/k.json?key=hunter2", "JWT_ISSUER=https://a/, https://b/", "JWT_AUDIENCE=api://plants,0oa1",
+		"JWT_SCOPE=plants:create", "JWT_REQUIRE_EXP=true",
 	})
 	ready, now := s.ready(t), time.Now().Unix()
 	claims := func(iss, aud, scopes string, exp int64) string {
 		return p.sign(fmt.Sprintf(`{"iss":%q,"aud":%s,"exp":%d,%s}`, iss, aud, exp, scopes))
 	}
 	const a, plants, scope = "https://a/", `"api://plants"`, `"scope":"plants:create"`
-	later := now + 3600
-	reasons := make(map[string]int)
-	for _, test := range []struct {
+	later, long := now+3600, strings.Repeat("é", 100)
+	reasons := map[string]int{"missing": 1}
+	tests := []struct {
 		name, token     string
 		reason, message string // empty: accepted
 	}{
@@ -105,10 +105,13 @@ func TestTokensOfProviders(t *testing.T) {
 		{"not yet valid", claims(a, plants, scope+fmt.Sprintf(`,"nbf":%d`, later), later), "not_yet_valid", "not valid yet"},
 		{"exp as string", p.sign(`{"exp":"tomorrow"}`), "malformed", "exp must be a number"},
 		{"unknown key", p.signAs("k2", `{}`), "unknown_key", "not signed with a key"},
+		{"unknown key, long kid", p.signAs(long, `{}`), "unknown_key", "not signed with a key"},
+		{"unknown key, token as kid", p.signAs(p.sign(`{}`), `{}`), "unknown_key", "not signed with a key"},
 		{"other key, same kid", stranger.sign(`{}`), "signature", "not signed with a key"},
 		{"no token", "x", "malformed", "not a well-formed"},
 		{"empty", "", "malformed", "the access token is empty; plantstore token prints one"},
-	} {
+	}
+	for _, test := range tests {
 		_, body := post(t, ready.BaseURL, test.token, fmt.Sprintf(`{"id":%d,"name":"x"}`, lastID.Add(1)))
 		if strings.Contains(body, `"error"`) != (test.reason != "") || !strings.Contains(body, test.message) {
 			t.Errorf("%s: the response is %s, want %q", test.name, body, test.message)
@@ -117,72 +120,36 @@ func TestTokensOfProviders(t *testing.T) {
 			reasons[test.reason]++
 		}
 	}
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, ready.BaseURL+"/plants", http.NoBody))(t)
-	roundTrip(t, request)
-	reasons["missing"]++
+	roundTrip(t, must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, ready.BaseURL+"/plants", http.NoBody))(t))
 	metrics := get(t, ready.AdminURL+"/metrics")
 	for reason, n := range reasons {
 		if want := fmt.Sprintf("\nplantstore_credentials_refused_total{reason=%q} %d\n", reason, n); !strings.Contains(metrics, want) {
 			t.Errorf("the metrics lack %s", want)
 		}
 	}
-}
-
-// TestRefusedKidIsLogged checks that the log has the kid of a refused token, but never the token or
-// an unbounded text.
-func TestRefusedKidIsLogged(t *testing.T) {
-	t.Chdir(t.TempDir())
-	p := newProvider(t)
-	s := startServer(t, "plantstore", []string{"JWT_JWKS_URL=" + p.url, "JWT_AUDIENCE=plants"})
-	long := strings.Repeat("é", 100)
-	tokens := []string{p.signAs("unknown", `{}`), p.sign(`{}`), p.signAs(long, `{}`), p.signAs(p.sign(`{}`), `{}`)}
-	for _, token := range tokens {
-		post(t, s.ready(t).BaseURL, token, `{}`)
-	}
 	log := s.log()
-	for _, want := range []string{`"cause":"kid \"unknown\": `, `"cause":"kid \"k1\": `, `"cause":"kid \"` + long[:64] + `\": `, `"cause":"kid \"REDACTED\": `} {
-		if !strings.Contains(log, want) {
-			t.Errorf("the log lacks %s", want)
+	for _, kid := range []string{"k1", "k2", long[:64], "REDACTED"} {
+		if !strings.Contains(log, `"cause":"kid \"`+kid+`\": `) {
+			t.Errorf("the log lacks the kid %s", kid)
 		}
 	}
-	for _, token := range tokens {
-		if strings.Contains(log, token) {
-			t.Errorf("the log contains a token")
+	if !strings.Contains(log, `"msg":"issuer keys ignored"`) || !strings.Contains(log, "field is there twice") {
+		t.Error("the log lacks the ignored keys")
+	}
+	for _, test := range tests {
+		if len(test.token) > 1 && strings.Contains(log, test.token) {
+			t.Errorf("%s: the token is logged", test.name)
 		}
+	}
+	if strings.Contains(s.first+log, "hunter2") {
+		t.Error("the secret in the URL of the keys is logged")
+	}
+	if want := " --key PRIVATE_KEY.pem --jwt-jwks-url " + p.url + "/k.json --jwt-issuer "; !strings.Contains(ready.TokenCommand, want) {
+		t.Errorf("the command for a token is %s, without %s", ready.TokenCommand, want)
 	}
 	if t.Failed() {
 		t.Log(log)
 	}
-}
-
-// TestUnusableKeysAreSkipped checks that one unusable entry of a key set is skipped with a warning,
-// from an issuer and from a file, that a file may be a bare JWK, and that alg may be Ed25519 (RFC 9864).
-func TestUnusableKeysAreSkipped(t *testing.T) {
-	t.Chdir(t.TempDir())
-	p := newProvider(t)
-	twice, good := `{"kty":"AKP","kid":"pq","kid":"pq","alg":"ML-DSA-65","pub":"AAAA"}`, p.jwk("k1", `,"alg":"Ed25519"`)
-	p.publish(twice, `{"kty":7}`, `"x"`, good)
-	writeFile(t, "set.json", `{"keys":[`+twice+`,`+good+`]}`)
-	writeFile(t, "bare.json", good)
-	writeFile(t, "none.json", `{"keys":[`+twice+`]}`)
-	for name, test := range map[string]struct{ env, warning string }{
-		"issuer":   {"JWT_JWKS_URL=" + p.url, "issuer keys ignored"},
-		"set":      {"JWT_PUBLIC_KEYS=set.json", "public key skipped"},
-		"bare JWK": {"JWT_PUBLIC_KEYS=bare.json", ""},
-	} {
-		s := startServer(t, "plantstore", []string{test.env, "STORAGE_URL=" + strings.ReplaceAll(name, " ", "-") + ".db"})
-		if test.warning != "" { // before the banner
-			if !strings.Contains(s.first, test.warning) || !strings.Contains(s.first, "field is there twice") {
-				t.Errorf("%s: the first line is %s", name, s.first)
-			}
-			await(t, "the banner", func() bool { return strings.HasSuffix(s.sofar(), "\n") })
-			s.first, _, _ = strings.Cut(s.sofar(), "\n")
-		}
-		if status, body := post(t, s.ready(t).BaseURL, p.sign(`{}`), `{"id":1,"name":"x"}`); status != http.StatusOK {
-			t.Errorf("%s: the response is %s", name, body)
-		}
-	}
-	checkFailure(t, run(t, []string{"JWT_PUBLIC_KEYS=none.json"}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"), 2, "JWT_PUBLIC_KEYS: none.json: no key of the set can be used: [key 1 of the set: *")
 }
 
 // await waits until a condition holds.
@@ -198,42 +165,34 @@ func await(t *testing.T, what string, holds func() bool) {
 // TestIssuerDownAtStart checks that a server whose issuer is down starts, is not ready, tries again,
 // and becomes ready by itself, and that all of it shows in the metrics.
 func TestIssuerDownAtStart(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Parallel()
 	p := newProvider(t)
 	p.responds(http.StatusBadGateway, "<html>Bad Gateway</html>")
-	s := startServer(t, "plantstore", []string{"JWT_JWKS_URL=" + p.url})
+	s := startServer(t, "plantstore", []string{"JWT_JWKS_URL=" + p.url, "STORAGE_URL=bbolt:" + t.TempDir() + "/plants.db"})
 	ready, token := s.ready(t), p.sign(`{}`)
+	checkMetrics := func(lines ...string) {
+		t.Helper()
+		metrics := get(t, ready.AdminURL+"/metrics")
+		for _, line := range lines {
+			if !regexp.MustCompile("(?m)^plantstore_" + line + "$").MatchString(metrics) {
+				t.Errorf("the metrics lack %s", line)
+			}
+		}
+	}
 	if status, body := post(t, ready.BaseURL, token, `{"id":1,"name":"x"}`); status == http.StatusOK {
 		t.Errorf("a token is accepted: %s", body)
 	}
-	const problem = `{"error":503,"message":"not ready: no usable keys of the issuer"}` + "\n"
-	if body := get(t, ready.AdminURL+"/readyz"); body != problem {
+	if body := get(t, ready.AdminURL+"/readyz"); body != `{"error":503,"message":"not ready: no usable keys of the issuer"}`+"\n" {
 		t.Errorf("/readyz: %s", body)
 	}
-	metrics := get(t, ready.AdminURL+"/metrics")
-	for _, want := range []string{"plantstore_ready 0", "plantstore_issuer_keys 0", "plantstore_issuer_fetch_failures_total [1-9]"} {
-		if !regexp.MustCompile("(?m)^" + want + "$").MatchString(metrics) {
-			t.Errorf("the metrics lack %s", want)
-		}
-	}
-	if strings.Contains(metrics, "plantstore_issuer_fetched_timestamp_seconds") {
-		t.Error("there is a time of a successful fetch")
-	}
+	checkMetrics("ready 0", "issuer_keys 0", "issuer_fetch_failures_total [1-9]")
 
-	p.publish(p.jwk("k1", ""))
-	before := time.Now().Unix()
+	p.publish(p.jwk(""))
 	await(t, "the server is ready", func() bool { return get(t, ready.AdminURL+"/readyz") == `{"status":"ready"}`+"\n" })
 	if status, body := post(t, ready.BaseURL, token, `{"id":1,"name":"x"}`); status != http.StatusOK {
 		t.Errorf("the response is %s", body)
 	}
-	metrics = get(t, ready.AdminURL+"/metrics")
-	fetched := regexp.MustCompile(`\nplantstore_issuer_fetched_timestamp_seconds (\S+)\n`).FindStringSubmatch(metrics)
-	if fetched == nil || !strings.Contains(metrics, "\nplantstore_issuer_keys 1\n") {
-		t.Fatalf("the metrics are %s", metrics)
-	}
-	if at, err := strconv.ParseFloat(fetched[1], 64); err != nil || at < float64(before) || at > float64(time.Now().Unix()+1) {
-		t.Errorf("fetched at %s, %v", fetched[1], err)
-	}
+	checkMetrics("ready 1", "issuer_keys 1", "issuer_fetched_timestamp_seconds [1-9].*")
 	log := s.log()
 	for _, want := range []string{
 		`"level":"ERROR","msg":"issuer keys not fetched","url":"` + p.url + `","cause":"the status of the response is 502`,

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,13 +24,13 @@ import (
 //	exits CODE ARGUMENT...            run plantstore, which must exit with that code
 //	fails CODE LINE... : ARGUMENT...  run plantstore, which must exit with that code, and print only these lines
 //	                                  on stderr, after its name; a final * stands for anything
-//	serve ARGUMENT...                 start plantstore serve on free ports, in $HOST, $URL and $ADMIN; its first line is stdout
+//	serve ARGUMENT...                 start plantstore serve on free ports, in $HOST, $HTTP_PORT, $URL and $ADMIN; its banner is stdout
 //	sigterm                           end it as that signal does, with exit code 0; its log is stderr
 //	served                            serve, if the script is to run with a server
 //	token ARGUMENT...                 set $TOKEN to the output of plantstore token
 //	[!] create PLANT                  send a plant, which must be created, or refused; the response is stdout
 //	replace OLD NEW FILE              replace bytes in a file
-//	keypair NAME                      write a new private key to NAME.pem and its public key to NAME.pub
+//	keypair NAME [KID]                write a new private key to NAME.pem and its public key to NAME.pub, or as a JWK Set to NAME.json
 //
 // A last ARGUMENT such as <FILE is stdin. Only variables that are options of the program, and TOKEN, are in its environment.
 func TestScripts(t *testing.T) {
@@ -146,6 +147,8 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 		ready := s.server.ready(s.t)
 		ts.Setenv("URL", ready.BaseURL)
 		ts.Setenv("HOST", strings.TrimPrefix(ready.BaseURL, "http://"))
+		_, port, _ := net.SplitHostPort(ready.Addr)
+		ts.Setenv("HTTP_PORT", port)
 		ts.Setenv("ADMIN", strings.TrimPrefix(ready.AdminURL, "http://"))
 	}
 }
@@ -198,5 +201,9 @@ func replace(ts *testscript.TestScript, _ bool, args []string) {
 
 func keypair(ts *testscript.TestScript, _ bool, args []string) {
 	s, _ := enter(ts)
+	if len(args) > 1 {
+		writeFile(s.t, args[0]+".json", ed25519Set(s.t, args[0], args[1]))
+		return
+	}
 	writeKeyPair(s.t, args[0])
 }

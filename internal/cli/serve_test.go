@@ -12,18 +12,19 @@ import (
 
 	"plantstore/internal/cli"
 	"plantstore/internal/must"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 // A server is plantstore serve in this process.
 type server struct {
-	first string            // line on stderr
+	first string            // line of the banner
 	sofar func() string     // the other lines that it has printed so far
 	log   func() string     // all other lines, after it has stopped
 	stop  func() (code int) // as SIGTERM does
 }
 
-// startServer starts a server and returns after its first line, which it prints when it is
-// ready. name is the name of the program.
+// startServer starts a server and returns when it is ready, as its banner says. name is the name of the program.
 func startServer(t *testing.T, name string, environ []string, args ...string) server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -41,9 +42,13 @@ func startServer(t *testing.T, name string, environ []string, args ...string) se
 		exited <- code
 	}()
 	reader := bufio.NewReader(lines)
-	first := must.Get(reader.ReadString('\n'))(t)
 	var mu sync.Mutex
 	var rest strings.Builder
+	first := must.Get(reader.ReadString('\n'))(t)
+	for strings.HasPrefix(first, "{") && !strings.Contains(first, `"msg":"ready"`) {
+		rest.WriteString(first)
+		first = must.Get(reader.ReadString('\n'))(t)
+	}
 	sofar := func() string {
 		mu.Lock()
 		defer mu.Unlock()
@@ -72,14 +77,11 @@ func startServer(t *testing.T, name string, environ []string, args ...string) se
 
 // A readyRecord is the banner of a server as JSON.
 type readyRecord struct {
-	Level          string `json:"level"`
-	Message        string `json:"msg"`
-	BaseURL        string `json:"base_url"`
-	DescriptionURL string `json:"description_url"`
-	AdminURL       string `json:"admin_url"`
-	Data           string `json:"data"`
-	TokenCommand   string `json:"token_command"`
-	Addr           string `json:"addr"`
+	Message      string `json:"msg"`
+	BaseURL      string `json:"base_url"`
+	AdminURL     string `json:"admin_url"`
+	TokenCommand string `json:"token_command"`
+	Addr         string `json:"addr"`
 }
 
 // ready returns the ready record of a server that logs JSON.
@@ -110,53 +112,21 @@ func roundTrip(t *testing.T, request *http.Request) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// TestTokenCommand checks that the server names the exact command that gets a token which it
-// accepts, whatever it was started with.
+// TestTokenCommand checks that the server names the program as it was started, quoted for a shell.
 func TestTokenCommand(t *testing.T) {
-	tests := map[string]struct {
-		name    string
-		environ []string
-		args    []string
-		want    string
-	}{
-		"from PATH": {"plantstore", nil, nil, "plantstore token"},
-		"by path":   {"./bin/plantstore", nil, nil, "./bin/plantstore token"},
-		"odd path":  {"/my plants/it's", nil, nil, `'/my plants/it'\''s' token`},
-		"flags": {
-			"plantstore", nil,
-			[]string{"--storage-url", "bbolt:my plants.db", "--jwt-issuer=i", "--jwt-audience", "$a", "--jwt-scope=s", "--log-level=debug"},
-			"plantstore token --storage-url 'bbolt:my plants.db' --jwt-issuer i --jwt-audience '$a' --jwt-scope s",
-		},
-		"flag equal to the default": {
-			"plantstore",
-			[]string{"STORAGE_URL=else.db"},
-			[]string{"--storage-url", "bbolt:data/plants.db"},
-			"plantstore token --storage-url bbolt:data/plants.db",
-		},
-		"empty flag":       {"plantstore", []string{"JWT_ISSUER=i"}, []string{"--jwt-issuer="}, "plantstore token --jwt-issuer ''"},
-		"environment":      {"plantstore", []string{"JWT_ISSUER=i", "JWT_REQUIRE_EXP=true"}, nil, "plantstore token --jwt-issuer i"},
-		"secret file":      {"plantstore", []string{"JWT_SECRET_FILE=key"}, nil, "plantstore token --jwt-secret-file key"},
-		"secret is hidden": {"plantstore", []string{"JWT_SECRET=" + secret}, nil, `JWT_SECRET="${JWT_SECRET:?}" plantstore token`},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			writeFile(t, "key", secret)
-			writeFile(t, ".env", "JWT_AUDIENCE=dotenv\nSHUTDOWN_DELAY=3ms\n") // which token reads by itself
-			s := startServer(t, test.name, test.environ, test.args...)
-			if got := s.ready(t).TokenCommand; got != test.want {
-				t.Errorf("the command is %s, want %s", got, test.want)
-			}
-		})
+	t.Chdir(t.TempDir())
+	if got, want := startServer(t, "/my plants/it's", nil).ready(t).TokenCommand, `'/my plants/it'\''s' token`; got != want {
+		t.Errorf("the command is %s, want %s", got, want)
 	}
 }
 
-// TestSecondServer checks that a second server in the same directory reports the database before the
-// address: with another address, it would fail, too.
-func TestSecondServer(t *testing.T) {
+// TestLockedByACommand checks the error when another process has the database open that is not a server.
+func TestLockedByACommand(t *testing.T) {
 	t.Chdir(t.TempDir())
-	addr := startServer(t, "plantstore", nil).ready(t).Addr
-	checkFailure(t, run(t, nil, "serve", "--addr", addr, "--admin-addr", "off"), 1,
-		"a server runs on data/plants.db: stop it first, or name another database with --storage-url or STORAGE_URL",
-		addr+" is in use by another program; choose another address with --addr or ADDR")
+	store := must.Get(bbolt.OpenFile("data/plants.db", storage.Options{}))(t)
+	defer func() { _ = store.Close() }()
+	for _, command := range [][]string{{"check"}, {"serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"}} {
+		checkFailure(t, run(t, nil, command...), 1,
+			"database data/plants.db is locked by another process: try again when that has ended, or name another file")
+	}
 }

@@ -4,16 +4,12 @@ package cli_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/signal"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"plantstore/internal/must"
 )
@@ -33,15 +29,7 @@ func hangUp(t *testing.T, base string, tokens map[string]bool) {
 	t.Helper()
 	sendHangUp(t)
 	for token, want := range tokens {
-		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-			status, _ := post(t, base, token, fmt.Sprintf(`{"id":%d,"name":"x"}`, lastID.Add(1)))
-			if (status == http.StatusOK) == want {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("after SIGHUP a token is not accepted: %t", want)
-			}
-		}
+		await(t, fmt.Sprintf("after SIGHUP a token is accepted: %t", want), func() bool { return accepts(t, base, token) == want })
 	}
 }
 
@@ -49,30 +37,34 @@ func hangUp(t *testing.T, base string, tokens map[string]bool) {
 // SIGHUP. Tokens of a removed key are refused, though they were accepted before.
 func TestKeysAreReloaded(t *testing.T) {
 	t.Chdir(t.TempDir())
-	var set atomic.Pointer[string]
-	publish := func(text string) { set.Store(&text) }
-	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, *set.Load())
-	}))
-	t.Cleanup(issuer.Close)
+	issuer := newProvider(t)
+	publish := func(set string) { issuer.responds(http.StatusOK, set) }
 	publish(ed25519Set(t, "issued", "1"))
 	writeKeyPair(t, "a")
 	writeFile(t, "secrets", secret+"\n")
 	s := startServer(t, "plantstore", []string{
-		"JWT_SECRET_FILE=secrets", "JWT_PUBLIC_KEYS=a.pub", "JWT_JWKS_URL=" + issuer.URL,
+		"JWT_SECRET_FILE=secrets", "JWT_PUBLIC_KEYS=a.pub", "JWT_JWKS_URL=" + issuer.url,
 	})
 	base := s.ready(t).BaseURL
-	sign := func(file string) string { return token(t, []string{"JWT_JWKS_URL=" + issuer.URL}, "--key", file) }
+	sign := func(file string) string { return token(t, []string{"JWT_JWKS_URL=" + issuer.url}, "--key", file) }
 	oldSecret := token(t, []string{"JWT_SECRET_FILE=secrets"})
 	oldKey, oldIssued := sign("a.pem"), sign("issued.pem")
-	checkCreates(t, base, map[string]bool{oldSecret: true, oldKey: true, oldIssued: true})
+	for _, token := range []string{oldSecret, oldKey, oldIssued} {
+		if !accepts(t, base, token) {
+			t.Error("a token is refused before SIGHUP")
+		}
+	}
 
 	writeFile(t, "secrets", "new "+secret+"\n"+secret+"\n")
 	newSecret := token(t, []string{"JWT_SECRET_FILE=secrets"})
 	writeKeyPair(t, "a")
 	publish(ed25519Set(t, "issued", "2"))
 	newKey, newIssued := sign("a.pem"), sign("issued.pem")
-	checkCreates(t, base, map[string]bool{newSecret: false, newKey: false, newIssued: false})
+	for _, token := range []string{newSecret, newKey, newIssued} {
+		if accepts(t, base, token) {
+			t.Error("a token is accepted before SIGHUP")
+		}
+	}
 	hangUp(t, base, map[string]bool{
 		oldSecret: true, newSecret: true, oldKey: false, newKey: true, oldIssued: false, newIssued: true,
 	})
@@ -89,7 +81,7 @@ func TestKeysAreReloaded(t *testing.T) {
 	log := s.log()
 	for _, want := range []string{
 		`"level":"INFO","msg":"reloaded","reloaded":"secrets and public keys; issuer keys"`,
-		`"level":"ERROR","msg":"reload failed","reloaded":"secrets and public keys","kept":"issuer keys","cause":"JWT_JWKS_URL: the keys of ` + issuer.URL + `: it is not a JWK Set`,
+		`"level":"ERROR","msg":"reload failed","reloaded":"secrets and public keys","kept":"issuer keys","cause":"JWT_JWKS_URL: the keys of ` + issuer.url + `: it is not a JWK Set`,
 		`"level":"ERROR","msg":"reload failed","reloaded":"issuer keys","kept":"secrets and public keys","cause":"JWT_SECRET_FILE: secrets: line 1: the secret is too weak`,
 	} {
 		if !strings.Contains(log, want) {
@@ -106,13 +98,9 @@ func TestLostSecret(t *testing.T) {
 	base, issued := s.ready(t).BaseURL, token(t, nil)
 	must.Do(t, os.Remove("data/jwt-secret"))
 	sendHangUp(t)
-	for deadline := time.Now().Add(patience); !strings.Contains(s.sofar(), "reload failed"); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the log has no failed reload")
-		}
-	}
-	if status, body := post(t, base, issued, `{"id":1,"name":"Aloe"}`); status != http.StatusOK {
-		t.Errorf("a token of before is refused: %s", body)
+	await(t, "the log has a failed reload", func() bool { return strings.Contains(s.sofar(), "reload failed") })
+	if !accepts(t, base, issued) {
+		t.Error("a token of before is refused")
 	}
 	if _, err := os.Stat("data/jwt-secret"); err == nil {
 		t.Error("a new secret was made")
