@@ -24,7 +24,7 @@ func TestResetBetweenRuns(t *testing.T) {
 		},
 		"Portman": {
 			run: func(w *fixture) (string, error) {
-				w.write("portman.json", sectionOf(w.t, "Tools that send examples").files()["portman.json"])
+				w.write("portman.json", sectionOf(w.t, "Run Dredd and Portman").files()["portman.json"])
 				w.write("token.env", "PORTMAN_BEARER_TOKEN="+w.token+"\n")
 				return w.try("portman", "-l", "openapi.yaml", "-b", w.server.BaseURL, "-c", "portman.json", "--envFile", "token.env", "-o", "plants.json", "-n")
 			},
