@@ -64,14 +64,14 @@ func TestFlippedRecords(t *testing.T) {
 	if v := inspector.inspect(dir); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
 		t.Fatalf("an intact file with %d records: %+v", len(plants), v)
 	}
-	for n := range plantstore.Torture(500, 10_000) {
+	for n := range plantstore.Torture(250, 10_000) {
 		undo, place := flip(file, random, plants)
 		writeDatabase(t, dir, file)
 		undo()
 		if v := inspector.inspect(dir); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
 			t.Errorf("a bit of byte %d of a record: %+v, want corruption reported and no wrong plant", place, v)
 		}
-		if n%50 == 0 {
+		if n%25 == 0 {
 			wantCommand(t, dir, 1, databaseFile, "check")
 		}
 	}
@@ -89,7 +89,7 @@ func TestFlippedElsewhere(t *testing.T) {
 		"anywhere":     {{0, len(file)}},
 	} {
 		counts := map[string]int{}
-		for range plantstore.Torture(170, 3_400) {
+		for range plantstore.Torture(100, 3_400) {
 			undo, place := flip(file, random, spans)
 			writeDatabase(t, dir, file)
 			undo()

@@ -36,7 +36,7 @@ func TestKilledCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			random, ended := newRandom(t), 0
-			for range plantstore.Torture(12, 200) {
+			for range plantstore.Torture(6, 200) {
 				dir := t.TempDir()
 				path := filepath.Join(dir, databaseFile)
 				writeDatabase(t, dir, file)

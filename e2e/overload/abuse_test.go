@@ -67,7 +67,7 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	const clients = 600
-	s := newSite(t, "REQUEST_TIMEOUT=8s")
+	s := newSite(t, "REQUEST_TIMEOUT=5s")
 	c := must.Get(s.dial(0))(t)
 	if a, err := c.Do(s.create(-1)); err != nil || !created(a) {
 		t.Fatalf("before: %v, %v", a, err)

@@ -60,7 +60,7 @@ func (c *crowd) session(n, plants int) bool {
 // acknowledged plants are stored. Afterwards the server holds no more than before.
 func TestTenTimes(t *testing.T) {
 	t.Parallel()
-	const connections, plants = 200, 5000
+	const connections, plants = 200, 2500
 	fs := faultfs.Mount(t)
 	c := &crowd{site: newSite(t, "STORAGE_URL=bbolt:"+fs.Dir+"/data/plants.db", "JWT_SECRET=overload-overload-overload-overload",
 		"MAX_CONNECTIONS=200", goLimit(connections))}
@@ -88,7 +88,7 @@ func TestCrowdOnDisk(t *testing.T) {
 	t.Parallel()
 	const clients = 2000
 	c := &crowd{site: newSite(t, "MAX_CONNECTIONS=2500", goLimit(2500))}
-	c.run(clients, 10*clients)
+	c.run(clients, 5*clients)
 	if refused := c.refused.Load(); refused > 0 {
 		t.Errorf("%d requests were refused, although nothing was full", refused)
 	}

@@ -48,11 +48,11 @@ type sample struct {
 	p99                time.Duration
 }
 
-// TestSoak loads a server for ten seconds, with TORTURE=1 for an hour, or for the duration in SOAK:
+// TestSoak loads a server for five seconds, with TORTURE=1 for an hour, or for the duration in SOAK:
 // its resources must not grow after a sixth of that time, except memory with the database, and the
 // size of the database must match its plants.
 func TestSoak(t *testing.T) { //nolint:paralleltest // the others would be in its figures
-	duration := time.Duration(plantstore.Torture(10, 3600)) * time.Second
+	duration := time.Duration(plantstore.Torture(5, 3600)) * time.Second
 	if text := os.Getenv("SOAK"); text != "" {
 		duration = must.Get(time.ParseDuration(text))(t)
 	}
