@@ -56,12 +56,17 @@ func newHandler(t *testing.T, s *store, change ...func(*admin.Options)) http.Han
 	return admin.New(options)
 }
 
-// send returns the response to a request.
-func send(t *testing.T, h http.Handler, method, target string) *httptest.ResponseRecorder {
+// send returns the response to a request, with the name and the value of more header fields.
+func send(t *testing.T, h http.Handler, method, target string, more ...string) *httptest.ResponseRecorder {
 	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody)
+	r.Header.Set("X-Request-Id", "mine-1")
+	for i := 0; i < len(more); i += 2 {
+		r.Header.Set(more[i], more[i+1])
+	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody))
-	if w.Header().Get("X-Request-Id") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+	h.ServeHTTP(w, r)
+	if w.Header().Get("X-Request-Id") != "mine-1" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%s %s: the headers are %v", method, target, w.Header())
 	}
 	return w
@@ -97,77 +102,43 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestRequestID checks that a client's own request id is returned if it is valid.
-func TestRequestID(t *testing.T) {
-	t.Parallel()
-	h := newHandler(t, newStore())
-	for sent, kept := range map[string]bool{"mine-1": true, "not\x00mine": false} {
-		w := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/livez", http.NoBody)
-		r.Header["X-Request-Id"] = []string{sent}
-		h.ServeHTTP(w, r)
-		if got := w.Header().Get("X-Request-Id"); (got == sent) != kept || got == "" {
-			t.Errorf("%q: the response has %q", sent, got)
-		}
-	}
-}
-
 // TestReady checks that a reason why the server should not get requests makes /readyz fail, and not
-// /livez.
+// /livez. The log has changes of readiness, with causes, and the response none of these.
 func TestReady(t *testing.T) {
-	t.Parallel()
-	s := newStore()
-	h := newHandler(t, s)
-	for _, problem := range []string{"", "the disk hums"} {
-		s.problem = problem
-		w, ready := send(t, h, http.MethodGet, "/readyz"), "plantstore_ready 1\n"
-		if problem == "" {
-			if w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
-				t.Errorf("the response is %d %s", w.Code, w.Body)
-			}
-		} else {
-			wantError(t, w, models.CodeUnavailable, "not ready: "+problem)
-			ready = "plantstore_ready 0\n"
-		}
-		if metrics := send(t, h, http.MethodGet, "/metrics").Body.String(); !strings.Contains(metrics, "\n"+ready) {
-			t.Errorf("the metrics lack %s", ready)
-		}
-		if w := send(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK || w.Body.String() != `{"status":"alive"}`+"\n" {
-			t.Errorf("/livez: %d %s", w.Code, w.Body)
-		}
-	}
-}
-
-// TestReadyIsLogged checks that the log has changes of readiness, with causes, and the response
-// none of these.
-func TestReadyIsLogged(t *testing.T) {
 	t.Parallel()
 	s := newStore()
 	var log strings.Builder
 	h := newHandler(t, s, func(o *admin.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	set := func(problem string, cause error) func() { return func() { s.problem, s.cause = problem, cause } }
 	for _, step := range []struct {
-		change   func()
-		response string // empty: it is ready
-		logged   string // empty: no line
+		problem string // empty: it is ready
+		cause   error
+		logged  string // empty: no line
 	}{
-		{func() {}, "", ""},
-		{set("no store", errors.New("the disk hums")), "not ready: no store", `level=WARN msg="not ready" why="no store" cause="the disk hums"`},
-		{set("no store", errors.New("it hums again")), "not ready: no store", ""},
-		{set("", nil), "", `level=INFO msg="ready again"`},
-		{set("shutting down", nil), "not ready: shutting down", `level=WARN msg="not ready" why="shutting down"`},
+		{"", nil, ""},
+		{"no store", errors.New("the disk hums"), `level=WARN msg="not ready" why="no store" cause="the disk hums"`},
+		{"no store", errors.New("it hums again"), ""},
+		{"", nil, `level=INFO msg="ready again"`},
+		{"shutting down", nil, `level=WARN msg="not ready" why="shutting down"`},
 	} {
 		log.Reset()
-		step.change()
-		w := send(t, h, http.MethodGet, "/readyz")
-		if step.response != "" {
-			wantError(t, w, models.CodeUnavailable, step.response)
+		s.problem, s.cause = step.problem, step.cause
+		w, metric := send(t, h, http.MethodGet, "/readyz"), "\nplantstore_ready 0\n"
+		if step.problem != "" {
+			wantError(t, w, models.CodeUnavailable, "not ready: "+step.problem)
+		} else if metric = "\nplantstore_ready 1\n"; w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
+			t.Errorf("the response is %d %s", w.Code, w.Body)
+		}
+		if strings.Contains(w.Body.String(), "hums") {
+			t.Errorf("the response contains a cause: %s", w.Body)
 		}
 		if line := log.String(); !strings.Contains(line, step.logged) || (line == "") != (step.logged == "") {
 			t.Errorf("%q is logged, want %q", line, step.logged)
 		}
-		if strings.Contains(w.Body.String(), "hums") {
-			t.Errorf("the response contains a cause: %s", w.Body)
+		if !strings.Contains(send(t, h, http.MethodGet, "/metrics").Body.String(), metric) {
+			t.Errorf("the metrics lack %s", metric)
+		}
+		if w := send(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK || w.Body.String() != `{"status":"alive"}`+"\n" {
+			t.Errorf("/livez: %d %s", w.Code, w.Body)
 		}
 	}
 }
