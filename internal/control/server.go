@@ -217,7 +217,11 @@ func (s *Server) readPlants(r *http.Request) (records []storage.Record, refused 
 // snapshot sends a copy of the store, and its error in the trailer.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	if err := s.store.Snapshot(r.Context(), &stallWriter{w, http.NewResponseController(w)}); err != nil {
-		s.options.Logger.Error("snapshot failed", "cause", err.Error())
+		level := slog.LevelError
+		if r.Context().Err() != nil { // the client has gone, for example because its disk is full
+			level = slog.LevelWarn
+		}
+		s.options.Logger.Log(r.Context(), level, "snapshot failed", "cause", err.Error())
 		text, err := json.Marshal(failureOf(r.Context(), err))
 		if err != nil {
 			panic(http.ErrAbortHandler) // the copy must not be taken for complete
