@@ -154,7 +154,7 @@ func (a *App) databaseInUse(ctx context.Context, err error) error {
 
 // serverRuns returns the error if another server has the database.
 func (a *App) serverRuns() error {
-	return serverRuns(a.storage.Path, ", or name another database with --storage-url or STORAGE_URL")
+	return ServerRuns(a.storage.Path, ", or name another database with --storage-url or STORAGE_URL")
 }
 
 // onClose makes [App.Close] call release; the last one is called first.

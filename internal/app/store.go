@@ -71,10 +71,10 @@ func AdviseLocked(ctx context.Context, database string, err error, other string)
 	if server != nil {
 		_ = server.Close() // it has responded
 	}
-	return serverRuns(database, other)
+	return ServerRuns(database, other)
 }
 
-// serverRuns returns the error of a command that does not work while a server runs.
-func serverRuns(database, other string) error {
+// ServerRuns returns the error of a command that does not work while a server runs.
+func ServerRuns(database, other string) error {
 	return fmt.Errorf("a server runs on %s: stop it first%s", database, other)
 }
