@@ -8,9 +8,12 @@ import (
 // MarkdownTable returns the table of metrics in docs/watch.md.
 func MarkdownTable(options Options) string {
 	var b strings.Builder
-	b.WriteString("| Metric | Type | Meaning |\n|---|---|---|\n")
+	b.WriteString("| Metric | Meaning |\n|---|---|\n")
 	for _, m := range table(&admin{Options: options}) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", prefix+m.name, m.kind, m.help)
+		if m.kind == "histogram" {
+			m.help += " (histogram)"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", prefix+m.name, m.help)
 	}
 	return b.String()
 }

@@ -26,7 +26,7 @@ func requestMetrics(a *admin) []metric {
 		{"ready", "gauge", "1 if the server is ready (/readyz), else 0", ready(a)},
 		{
 			"requests_total", "counter",
-			"responses by outcome (created, read, refused: the request's fault, failed: the server's fault) and error code, 0 for none",
+			"responses by outcome (as in the log; unknown counts as failed) and error code, 0 for none",
 			requests(a.Observer),
 		},
 		{
@@ -36,7 +36,7 @@ func requestMetrics(a *admin) []metric {
 		},
 		{
 			"request_duration_seconds", "histogram",
-			"time from a request's header to its response, by outcome; excludes requests refused before any handler runs",
+			"time from a request's header to its response, by outcome; excludes requests refused before any handler",
 			durations(a.Observer),
 		},
 		{"connections", "gauge", "open connections", one(connections.Open)},
@@ -59,18 +59,18 @@ func tokenMetrics(tokens auth.Stats) []metric {
 	return []metric{
 		{
 			"credentials_refused_total", "counter",
-			"refused credentials by reason; scope is error 403, all others are 401; malformed includes claims of the wrong type, no_expiry is a missing exp",
+			"refused credentials by reason; scope is error 403, all others are 401",
 			refusals(tokens.Refused[:]),
 		},
 		{"token_cache_hits_total", "counter", "tokens found in the cache of verified tokens", one(tokens.CacheHits)},
 		{"token_cache_misses_total", "counter", "tokens not in the cache, including rejected ones", one(tokens.CacheMisses)},
 		{
 			"issuer_fetched_timestamp_seconds", "gauge",
-			"Unix time of the last successful fetch of the issuer's keys; missing before it, and without JWT_JWKS_URL",
+			"Unix time of the last successful fetch of the issuer's keys; missing without one",
 			fetched,
 		},
-		{"issuer_keys", "gauge", "usable keys of the issuer; missing without JWT_JWKS_URL", keys},
-		{"issuer_fetch_failures_total", "counter", "failed fetches of the issuer's keys; missing without JWT_JWKS_URL", failures},
+		{"issuer_keys", "gauge", "usable keys of the issuer; missing without an issuer", keys},
+		{"issuer_fetch_failures_total", "counter", "failed fetches of the issuer's keys; missing without an issuer", failures},
 	}
 }
 
@@ -122,7 +122,7 @@ func storeMetrics(a *admin, s storage.Stats) []metric {
 		{"commit_plants", "histogram", "plants in a commit", a.Observer.commitPlants.series()},
 		{"commit_duration_seconds", "histogram", "time of a commit, including retries", a.Observer.commitDuration.series()},
 		{"commit_failures_total", "counter", "commits that failed, including those with an unknown outcome", one(s.FailedCommits)},
-		{"store_stopped", "gauge", "1 if the store stopped itself after a fault, just before the process exits, else 0", flag(s.Stopped)},
+		{"store_stopped", "gauge", "1 after a fault, just before the process exits, else 0", flag(s.Stopped)},
 	}
 }
 
