@@ -91,22 +91,24 @@ func configurationDocument() string {
 	b.WriteString("# Configuration\n\n" +
 		"```sh\nplantstore config | grep ADDR               # what's in effect\nplantstore serve --addr 127.0.0.1:9000      # set an option by flag,\n" +
 		"ADDR=127.0.0.1:9000 plantstore serve        # in the environment,\necho ADDR=127.0.0.1:9000 >>.env             # or in a file\n```\n\n" +
-		"Flags take precedence over the environment, and the environment over the file `.env` in the working directory. [.env.example](../.env.example) lists\n" +
-		"all options. An empty value is the same as none. The server won't start with a wrong value, and ignores names that it doesn't know,\nbut warns about one in `.env` that is nearly an option.\n")
+		"Flags take precedence over the environment, and the environment over the file `.env` in the working directory. A flag has the name\n" +
+		"of its option: `--addr` is `ADDR`. An empty value is the same as none.\n\n" +
+		"The server won't start with a wrong value. Commands warn about a name in `.env` that is nearly an option,\n" +
+		"and ignore all other unknown names. [.env.example](../.env.example) is a template.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {
 			group = o.Group
-			fmt.Fprintf(&b, "\n## %s\n\n| Environment | Flag | Default | Meaning |\n|---|---|---|---|\n", group)
+			fmt.Fprintf(&b, "\n## %s\n\n| Option | Default | Meaning |\n|---|---|---|\n", group)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Env, code("--", o.Flag), code("", o.Default), o.Help)
+		help, value := o.Help, o.Default
+		if o.Flag == "" {
+			help += " (no flag)"
+		}
+		if value != "" {
+			value = "`" + value + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.Env, value, help)
 	}
 	return b.String()
-}
-
-func code(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return "`" + prefix + text + "`"
 }
