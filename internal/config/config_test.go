@@ -2,14 +2,10 @@ package config_test
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/config"
 )
@@ -18,9 +14,9 @@ import (
 type sample struct {
 	env    string
 	field  func(*config.Config) any
-	preset any
-	texts  [3]string
-	values [3]any
+	preset string   // the field by default, as text
+	texts  []string // of the option
+	fields []string // the field for each, as text; nil: the texts
 }
 
 // samples returns one sample for each option of the table but PORT.
@@ -31,152 +27,116 @@ func samples() []sample {
 // placeSamples are samples of the options for addresses and storage.
 func placeSamples() []sample {
 	return []sample{
+		{"ADDR", func(c *config.Config) any { return c.Addr }, "127.0.0.1:8080", []string{":1", "unix:/run/a b.sock", "localhost:0"}, nil},
 		{
-			"ADDR", func(c *config.Config) any { return c.Addr }, "127.0.0.1:8080",
-			[3]string{":1", "unix:/run/a b.sock", "localhost:0"},
-			[3]any{":1", "unix:/run/a b.sock", "localhost:0"},
+			"BASE_URL", func(c *config.Config) any { return c.BaseURL }, "",
+			[]string{"http://a", "https://b:8443/plants", "http://[::1]:1/"},
+			nil,
 		},
-		same("BASE_URL", func(c *config.Config) any { return c.BaseURL }, "http://a", "https://b:8443/plants", "http://[::1]:1/"),
 		{
-			"STORAGE_URL", func(c *config.Config) any { return c.Storage.URL + " " + c.Storage.Path },
-			"bbolt:data/plants.db data/plants.db",
-			[3]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
-			[3]any{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},
+			"STORAGE_URL", func(c *config.Config) any { return c.Storage.URL + " " + c.Storage.Path }, "bbolt:data/plants.db data/plants.db",
+			[]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
+			[]string{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},
 		},
 		{
 			"CORS_ORIGINS", func(c *config.Config) any { return strings.Join(c.CORSOrigins, "|") }, "",
-			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
-			[3]any{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
+			[]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
+			[]string{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
 		},
-		onOff("DOCS", true, func(c *config.Config) any { return c.Docs }),
+		{"DOCS", func(c *config.Config) any { return c.Docs }, "true", []string{"off", "on", "off"}, []string{"false", "true", "false"}},
 	}
+}
+
+// tlsSamples are samples of the options for TLS.
+func tlsSamples() []sample {
+	longest := strings.Repeat("a.", 95) + strings.Repeat("b", 63) // 253 bytes, and so may be its last label
+	return []sample{
+		{"TLS_CERT_FILE", func(c *config.Config) any { return c.TLSCertFile }, "", oddTexts(), nil},
+		{"TLS_KEY_FILE", func(c *config.Config) any { return c.TLSKeyFile }, "", oddTexts(), nil},
+		{
+			"ACME_DOMAINS", func(c *config.Config) any { return strings.Join(c.ACMEDomains, "|") }, "",
+			[]string{"a.example.com", "A.test., b-2.test", "xn--4ca.1a," + longest + "."},
+			[]string{"a.example.com", "a.test|b-2.test", "xn--4ca.1a|" + longest},
+		},
+		{
+			"ACME_DIRECTORY", func(c *config.Config) any { return c.ACMEDirectory }, "",
+			[]string{"https://a/dir", "https://[::1]:14000/dir", "https://b"},
+			nil,
+		},
+	}
+}
+
+// oddTexts returns right values of an option that accepts any text.
+func oddTexts() []string {
+	const long = " of thirty-two bytes and more"
+	return []string{"https://a.example" + long, `it's "b" for $5 # ` + "`x`!" + long, "ü \u00a0 \u2028\ufeff" + long}
 }
 
 // tokenSamples are samples of the options for tokens.
 func tokenSamples() []sample {
 	return []sample{
-		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
-		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
+		{"JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }, "", oddTexts(), nil},
+		{"JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }, "", oddTexts(), nil},
 		{
 			"JWT_PUBLIC_KEYS", func(c *config.Config) any { return strings.Join(c.JWTPublicKeys, "|") }, "",
-			[3]string{"a.pem", "a b.pem, /c.json", "it's.pem,x,y"},
-			[3]any{"a.pem", "a b.pem|/c.json", "it's.pem|x|y"},
+			[]string{"a.pem", "a b.pem, /c.json", "it's.pem,x,y"},
+			[]string{"a.pem", "a b.pem|/c.json", "it's.pem|x|y"},
 		},
-		same("JWT_JWKS_URL", func(c *config.Config) any { return c.JWTJWKSURL }, "https://a/jwks.json", "http://127.0.0.1:1/k?a=b", "http://[::1]/"),
+		{
+			"JWT_JWKS_URL", func(c *config.Config) any { return c.JWTJWKSURL }, "",
+			[]string{"https://a/jwks.json", "http://127.0.0.1:1/k?a=b", "http://[::1]/"},
+			nil,
+		},
 		{
 			"JWT_ISSUER", func(c *config.Config) any { return strings.Join(c.JWTIssuers, "|") }, "",
-			[3]string{"me", "https://a/, https://b/", "it's me,you"},
-			[3]any{"me", "https://a/|https://b/", "it's me|you"},
+			[]string{"me", "https://a/, https://b/", "it's me,you"},
+			[]string{"me", "https://a/|https://b/", "it's me|you"},
 		},
 		{
 			"JWT_AUDIENCE", func(c *config.Config) any { return strings.Join(c.JWTAudiences, "|") }, "",
-			[3]string{"plants", "api://plants, 0oa1", "a b,c"},
-			[3]any{"plants", "api://plants|0oa1", "a b|c"},
+			[]string{"plants", "api://plants, 0oa1", "a b,c"},
+			[]string{"plants", "api://plants|0oa1", "a b|c"},
 		},
+		{"JWT_SCOPE", func(c *config.Config) any { return c.JWTScope }, "", []string{"plants", "plants:create", "!#~"}, nil},
 		{
-			"JWT_SCOPE", func(c *config.Config) any { return c.JWTScope }, "",
-			[3]string{"plants", "plants:create", "!#~"},
-			[3]any{"plants", "plants:create", "!#~"},
-		},
-		{
-			"JWT_REQUIRE_EXP", func(c *config.Config) any { return c.JWTRequireExp }, false,
-			[3]string{"true", "1", "T"},
-			[3]any{true, true, true},
+			"JWT_REQUIRE_EXP", func(c *config.Config) any { return c.JWTRequireExp }, "false",
+			[]string{"true", "1", "T"},
+			[]string{"true", "true", "true"},
 		},
 	}
 }
 
 // serverSamples are samples of the options for limits and logs.
 func serverSamples() []sample {
+	durations, long := []string{"1ms", "1h", "1m1s"}, []string{"1ms", "1h0m0s", "1m1s"}
 	return []sample{
+		{"MAX_BODY_BYTES", func(c *config.Config) any { return c.MaxBodyBytes }, "1048576", []string{"1", "67108864", "2000"}, nil},
+		{"MAX_CONNECTIONS", func(c *config.Config) any { return c.MaxConnections }, "10000", []string{"1", "1000000", "500"}, nil},
+		{"REQUEST_TIMEOUT", func(c *config.Config) any { return c.RequestTimeout }, "30s", durations, long},
+		{"RATE_LIMIT", func(c *config.Config) any { return c.RateLimit }, "", []string{"100/s", "1/m", "1000000/h"}, nil},
 		{
-			"MAX_BODY_BYTES", func(c *config.Config) any { return c.MaxBodyBytes }, int64(1 << 20),
-			[3]string{"1", "67108864", "2000"},
-			[3]any{int64(1), int64(64 << 20), int64(2000)},
+			"SHUTDOWN_DELAY", func(c *config.Config) any { return c.ShutdownDelay }, "0s",
+			[]string{"0s", "1h", "1.5s"},
+			[]string{"0s", "1h0m0s", "1.5s"},
 		},
-		{
-			"MAX_CONNECTIONS", func(c *config.Config) any { return c.MaxConnections }, 10_000,
-			[3]string{"1", "1000000", "500"},
-			[3]any{1, 1_000_000, 500},
-		},
-		span("REQUEST_TIMEOUT", 30*time.Second, func(c *config.Config) any { return c.RequestTimeout }),
-		{
-			"RATE_LIMIT", func(c *config.Config) any { return c.RateLimit.String() }, "",
-			[3]string{"100/s", "1/m", "1000000/h"},
-			[3]any{"100/s", "1/m", "1000000/h"},
-		},
-		{
-			"SHUTDOWN_DELAY", func(c *config.Config) any { return c.ShutdownDelay }, time.Duration(0),
-			[3]string{"0s", "1h", "1.5s"},
-			[3]any{time.Duration(0), time.Hour, 1500 * time.Millisecond},
-		},
-		span("SHUTDOWN_TIMEOUT", 10*time.Second, func(c *config.Config) any { return c.ShutdownTimeout }),
+		{"SHUTDOWN_TIMEOUT", func(c *config.Config) any { return c.ShutdownTimeout }, "10s", durations, long},
 		{
 			"ADMIN_ADDR", func(c *config.Config) any { return c.AdminAddr }, "127.0.0.1:8081",
-			[3]string{":1", "off", "localhost:0"},
-			[3]any{":1", "", "localhost:0"},
+			[]string{":1", "off", "localhost:0"},
+			[]string{":1", "", "localhost:0"},
 		},
+		{"PPROF", func(c *config.Config) any { return c.Pprof }, "false", []string{"on", "off", "on"}, []string{"true", "false", "true"}},
 		{
-			"PPROF", func(c *config.Config) any { return c.Pprof }, false,
-			[3]string{"on", "off", "on"},
-			[3]any{true, false, true},
+			"LOG_LEVEL", func(c *config.Config) any { return c.LogLevel }, "INFO",
+			[]string{"debug", "warn", "error"},
+			[]string{"DEBUG", "WARN", "ERROR"},
 		},
-		{
-			"LOG_LEVEL", func(c *config.Config) any { return c.LogLevel }, slog.LevelInfo,
-			[3]string{"debug", "warn", "error"},
-			[3]any{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
-		},
-		{
-			"LOG_FORMAT", func(c *config.Config) any { return c.LogFormat }, "",
-			[3]string{"text", "json", "text"},
-			[3]any{"text", "json", "text"},
-		},
+		{"LOG_FORMAT", func(c *config.Config) any { return c.LogFormat }, "", []string{"text", "json", "text"}, nil},
 		{
 			"FAULTS", func(c *config.Config) any { return fmt.Sprint(c.Faults, c.FaultsAlways) }, "false false",
-			[3]string{"on", "always", "off"},
-			[3]any{"true false", "true true", "false false"},
+			[]string{"on", "always", "off"},
+			[]string{"true false", "true true", "false false"},
 		},
-	}
-}
-
-// text returns the sample of an option that accepts any text.
-func text(env string, field func(*config.Config) any) sample {
-	const long = " of thirty-two bytes and more"
-	return same(env, field, "https://a.example"+long, `it's "b" for $5 # `+"`x`!"+long, "ü \u00a0 \u2028\ufeff"+long)
-}
-
-// same returns the sample of an option without a default that keeps texts unchanged.
-func same(env string, field func(*config.Config) any, texts ...string) sample {
-	return sample{env, field, "", [3]string(texts), [3]any{texts[0], texts[1], texts[2]}}
-}
-
-// onOff returns the sample of a switch.
-func onOff(env string, preset bool, field func(*config.Config) any) sample {
-	return sample{env, field, preset, [3]string{"off", "on", "off"}, [3]any{false, true, false}}
-}
-
-// span returns the sample of a time-out.
-func span(env string, preset time.Duration, field func(*config.Config) any) sample {
-	return sample{
-		env, field, preset,
-		[3]string{"1ms", "1h", "1m1s"},
-		[3]any{time.Millisecond, time.Hour, 61 * time.Second},
-	}
-}
-
-func TestEveryOptionHasASample(t *testing.T) {
-	t.Parallel()
-	var want, got []string
-	for _, o := range config.Options() {
-		if o.Env != "PORT" { // TestPort
-			want = append(want, o.Env)
-		}
-	}
-	for _, s := range samples() {
-		got = append(got, s.env)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("options without a sample, or the reverse (-options +samples):\n%s", diff)
 	}
 }
 
@@ -229,56 +189,27 @@ func wrongValues() map[string][]string {
 	}
 }
 
+// TestWrongValues checks that the error of a wrong value is one line, which begins with the names of the option,
+// and has the value at most once.
 func TestWrongValues(t *testing.T) {
 	t.Parallel()
-	for env, texts := range wrongValues() {
-		for _, text := range texts {
-			t.Run(env+"="+text, func(t *testing.T) {
-				t.Parallel()
-				_, err := config.Load(config.Sources{Environ: map[string]string{env: text}})
-				if err == nil || !strings.HasPrefix(err.Error(), env) || strings.Contains(err.Error(), "\n") || strings.Count(err.Error(), strconv.Quote(text)) > 1 {
-					t.Errorf("got %v, want one line that begins with the name, and has the value once", err)
-				}
-			})
-		}
-	}
-}
-
-// TestEmptyFlags checks that an empty flag is wrong where there is a default, and none
-// elsewhere.
-func TestEmptyFlags(t *testing.T) {
-	t.Parallel()
 	for _, o := range config.Options() {
-		if o.Flag == "" {
-			continue
+		start := o.Env + ": "
+		if o.Flag != "" {
+			start = o.Env + " (--" + o.Flag + "): "
 		}
-		_, err := config.Load(config.Sources{Flags: map[string]string{o.Env: ""}})
-		if wrong := o.Default != ""; (err != nil) != wrong {
-			t.Errorf("--%s='': %v, want an error: %t", o.Flag, err, wrong)
+		for _, text := range wrongValues()[o.Env] {
+			_, err := config.Load(config.Sources{Environ: map[string]string{o.Env: text}})
+			if err == nil || !strings.HasPrefix(err.Error(), start) || strings.Contains(err.Error(), "\n") ||
+				strings.Count(err.Error(), strconv.Quote(text)) > 1 {
+				t.Errorf("%s=%q: %v", o.Env, text, err)
+			}
 		}
 	}
 }
 
-// TestSecretsStaySecretInErrors checks that no secret is in an error, however wrong the rest
-// (C4.25).
-func TestSecretsStaySecretInErrors(t *testing.T) {
-	t.Parallel()
-	const secret = "do not tell"
-	environ := map[string]string{"JWT_SECRET": secret, "JWT_SECRET_FILE": "x"}
-	for env, texts := range wrongValues() {
-		environ[env] = texts[0]
-	}
-	environ["STORAGE_URL"] = "postgres://user:" + secret + "@host/db\n"
-	_, err := config.Load(config.Sources{Environ: environ})
-	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL") {
-		t.Fatalf("got %v, want an error", err)
-	}
-	if strings.Contains(err.Error(), secret) {
-		t.Errorf("the error contains a secret:\n%v", err)
-	}
-}
-
-// TestTable checks that secrets have no flag, since others could read it off the command line.
+// TestTable checks that secrets have no flag, since others could read it off the command line, and that an
+// empty flag is wrong where there is a default, and none elsewhere.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
@@ -287,11 +218,17 @@ func TestTable(t *testing.T) {
 			t.Errorf("%+v: the name is used twice or is not in capitals, or the help is missing or breaks a table", o)
 		}
 		seen[o.Env] = true
-		if flag := strings.ReplaceAll(strings.ToLower(o.Env), "_", "-"); o.Flag != "" && o.Flag != flag {
-			t.Errorf("the flag of %s is --%s, want --%s", o.Env, o.Flag, flag)
+		if o.Env != "JWT_SECRET" && o.Env != "PORT" && wrongValues()[o.Env] == nil {
+			t.Errorf("%s has no wrong values", o.Env)
 		}
-		if o.Secret && o.Flag != "" {
-			t.Errorf("the secret %s has a flag", o.Env)
+		if o.Flag == "" {
+			continue
+		}
+		if flag := strings.ReplaceAll(strings.ToLower(o.Env), "_", "-"); o.Flag != flag || o.Secret {
+			t.Errorf("the flag of %s is --%s, want --%s, or none for a secret", o.Env, o.Flag, flag)
+		}
+		if _, err := config.Load(config.Sources{Flags: map[string]string{o.Env: ""}}); (err != nil) != (o.Default != "") {
+			t.Errorf("--%s='': %v, want an error: %t", o.Flag, err, o.Default != "")
 		}
 	}
 }

@@ -51,26 +51,6 @@ func TestGeneratedDocument(t *testing.T) {
 	checkFile(t, "docs/configuration.md", configurationDocument())
 }
 
-// TestDotenvExampleHoldsTheDefaults checks that without the # before its values .env.example
-// has the defaults.
-func TestDotenvExampleHoldsTheDefaults(t *testing.T) {
-	t.Parallel()
-	example := strings.ReplaceAll(dotenvExample(), "\n#", "\n")
-	var lines []string
-	for line := range strings.Lines(example) {
-		if name, _, ok := strings.Cut(line, "="); ok && !strings.Contains(name, " ") {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
-		}
-	}
-	if len(lines) != len(config.Options()) {
-		t.Fatalf("%d lines for %d options", len(lines), len(config.Options()))
-	}
-	c := load(t, config.Sources{Dotenv: readBack(t, t.TempDir(), lines)})
-	if diff := cmp.Diff(load(t, config.Sources{}).Lines(), c.Lines()); diff != "" {
-		t.Errorf("(-defaults +example):\n%s", diff)
-	}
-}
-
 // dotenvExample returns the contents of .env.example: all options with their help and
 // default.
 func dotenvExample() string {

@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,7 +42,7 @@ func anyValues(t *rapid.T) map[string]string {
 		case "JWT_SECRET", "JWT_ISSUER", "JWT_AUDIENCE", "STORAGE_URL":
 			values[s.env] = rapid.OneOf(awkward, rapid.String()).Draw(t, s.env)
 		default:
-			values[s.env] = rapid.SampledFrom(s.texts[:]).Draw(t, s.env)
+			values[s.env] = rapid.SampledFrom(s.texts).Draw(t, s.env)
 		}
 	}
 	return values
@@ -73,22 +72,17 @@ func TestLinesLoadBack(t *testing.T) {
 	})
 }
 
-// shellOptions are two values that a shell would take apart if it could.
-func shellOptions() map[string]string {
-	return map[string]string{
+// TestLinesAreForShellsToo checks that a shell reads values as they are which it would take apart if it could.
+func TestLinesAreForShellsToo(t *testing.T) {
+	t.Parallel()
+	options := map[string]string{
 		"JWT_ISSUER":   `$(echo no) "it's" ` + "`echo no`" + ` \$HOME \\ \" # !x ~`,
 		"JWT_AUDIENCE": `$HOME "x" \ #`,
 	}
-}
-
-func TestLinesAreForShellsToo(t *testing.T) {
-	t.Parallel()
-	sh := must.Get(exec.LookPath("sh"))(t)
-	lines := load(t, config.Sources{Flags: shellOptions()}).Lines()
 	path := filepath.Join(t.TempDir(), "env")
-	must.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
-	for env, want := range shellOptions() {
-		out, err := exec.CommandContext(t.Context(), sh, "-c", `. "$0"; printf %s "$`+env+`"`, path).Output()
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(load(t, config.Sources{Flags: options}).Lines(), "\n")), 0o600))
+	for env, want := range options {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", `. "$0"; printf %s "$`+env+`"`, path).Output()
 		if err != nil || string(out) != want {
 			t.Errorf("sh reads %s as %q (%v), want %q", env, out, err, want)
 		}
@@ -98,7 +92,7 @@ func TestLinesAreForShellsToo(t *testing.T) {
 // TestLinesHideSecrets checks that secrets are not printed, nor are secrets in a URL (C4.25).
 func TestLinesHideSecrets(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ env, text, want string }{
+	for name, test := range map[string]struct{ env, text, want string }{
 		"secret":             {"JWT_SECRET", "tell nobody of these 32 bytes and more", "REDACTED"},
 		"password":           {"STORAGE_URL", "postgres://me:tell@db:5432/plants", "postgres://me:REDACTED@db:5432/plants"},
 		"password with @":    {"STORAGE_URL", "postgres://me:tell@nobody@db", "postgres://me:REDACTED@db"},
@@ -108,15 +102,11 @@ func TestLinesHideSecrets(t *testing.T) {
 		"path that looks so": {"STORAGE_URL", "bbolt:///srv/a:b@c.db", "bbolt:///srv/a:b@c.db"},
 		"no URL":             {"STORAGE_URL", "a/b@c.db", "a/b@c.db"},
 		"of an issuer":       {"JWT_JWKS_URL", "https://issuer.test/k.json?key=tell", "https://issuer.test/k.json?REDACTED"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := load(t, config.Sources{Environ: map[string]string{test.env: test.text}})
-			if got := readBack(t, t.TempDir(), c.Lines())[test.env]; got != test.want {
-				t.Errorf("%s is printed as %q, want %q", test.env, got, test.want)
-			}
-		})
+	} {
+		c := load(t, config.Sources{Environ: map[string]string{test.env: test.text}})
+		if got := readBack(t, t.TempDir(), c.Lines())[test.env]; got != test.want {
+			t.Errorf("%s: %s is printed as %q, want %q", name, test.env, got, test.want)
+		}
 	}
 }
 
@@ -148,42 +138,21 @@ func TestErrorsHidePasswords(t *testing.T) {
 
 func TestReadDotenv(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		contents string
-		want     map[string]string // nil: ErrDotenv
-	}{
-		"empty":           {"", map[string]string{}},
-		"comments":        {"# A=1\n\n  # B=2\n", map[string]string{}},
-		"values":          {"A=1\nB= two words # and a comment\r\nexport C='#'\nD=", map[string]string{"A": "1", "B": "two words", "C": "#", "D": ""}},
-		"no name":         {"A=1\n=2\n", nil},
-		"no equals sign":  {"hunter2", nil},
-		"unclosed quote":  {"A='hunter2\n", nil},
-		"a name of signs": {"A-B=hunter2\n", nil},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(t.TempDir(), ".env")
-			must.Do(t, os.WriteFile(path, []byte(test.contents), 0o600))
-			got, err := config.ReadDotenv(path)
-			if diff := cmp.Diff(test.want, got); diff != "" || (err != nil) != (test.want == nil) {
-				t.Errorf("error %v, values (-want +got):\n%s", err, diff)
-			}
-			if err != nil && (!errors.Is(err, config.ErrDotenv) || strings.Contains(err.Error(), "hunter2")) {
-				t.Errorf("error %v, want ErrDotenv without the content of the file", err)
-			}
-		})
-	}
-}
-
-func TestReadDotenvWithoutFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if values, err := config.ReadDotenv(filepath.Join(dir, ".env")); err != nil || len(values) != 0 {
-		t.Errorf("no file: %v, %v, want no values", values, err)
-	}
-	var problem *fs.PathError
-	if _, err := config.ReadDotenv(dir); !errors.As(err, &problem) || problem.Path != dir {
-		t.Errorf("a directory: %v, want an error that names it", err)
+	path := filepath.Join(t.TempDir(), ".env")
+	for contents, want := range map[string]map[string]string{ // nil: ErrDotenv
+		"":                   {},
+		"# A=1\n\n  # B=2\n": {},
+		"A=1\nB= two words # and a comment\r\nexport C='#'\nD=": {"A": "1", "B": "two words", "C": "#", "D": ""},
+		"A=1\n=2\n":     nil,
+		"A-B=hunter2\n": nil,
+	} {
+		must.Do(t, os.WriteFile(path, []byte(contents), 0o600))
+		got, err := config.ReadDotenv(path)
+		if diff := cmp.Diff(want, got); diff != "" || (err != nil) != (want == nil) {
+			t.Errorf("%q: error %v, values (-want +got):\n%s", contents, err, diff)
+		}
+		if err != nil && (!errors.Is(err, config.ErrDotenv) || strings.Contains(err.Error(), "hunter2")) {
+			t.Errorf("error %v, want ErrDotenv without the content of the file", err)
+		}
 	}
 }
