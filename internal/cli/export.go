@@ -29,7 +29,7 @@ func newExport(p *Process) *cli.Command {
 		Description: "Writes all plants in ascending order of their ids, as JSON Lines, or as CSV if FILE ends in .csv.\n" +
 			"FILE appears once it is complete. Plants created meanwhile may be missing. An export stops at the\n" +
 			"first corrupt plant.\n" +
-			"CSV is not escaped for spreadsheets, which may run a name such as =1+1 as a formula.\n" +
+			"CSV is not escaped: a spreadsheet may run a name such as =1+1 as a formula.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 found a corrupt plant.\n" +
 			"Examples:\n" +
 			"  plantstore plants export plants.jsonl\n" +
