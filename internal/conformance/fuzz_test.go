@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/internal/auth"
 	"plantstore/internal/must"
 )
 
@@ -19,9 +18,8 @@ import (
 // response. The status of each is 100, 200, 302, 304 or 400, and 400 has an Error (C1.3); none comes
 // without a request, and the connection ends after the last one.
 func FuzzConnection(f *testing.F) {
-	secret := auth.Secret(testSecret)
 	socket := filepath.Join(f.TempDir(), "socket") // there are not enough TCP ports for so many connections
-	o := setup{signer: secret, key: secret.Key(), timeout: patient, socket: socket}.start(f)
+	o := setup{socket: socket}.start(f)
 	r, err := newRunner(o)
 	if err != nil {
 		f.Fatal(err)

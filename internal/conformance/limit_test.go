@@ -6,26 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/internal/auth"
 	"plantstore/internal/must"
 	"plantstore/internal/ratelimit"
 )
-
-// limitedServer starts a server with a rate limit.
-func limitedServer(t *testing.T, s setup, limit ratelimit.Rate) Options {
-	t.Helper()
-	secret := auth.Secret(testSecret)
-	s.signer, s.key, s.timeout, s.limiter = secret, secret.Key(), patient, ratelimit.New(limit)
-	o := s.start(t)
-	o.Secret, o.Timeout = secret, patient
-	return o
-}
 
 // TestConformanceUnknownRateLimit checks that a server with an unknown limit has no deviation
 // that the limit causes.
 func TestConformanceUnknownRateLimit(t *testing.T) {
 	t.Parallel()
-	o := limitedServer(t, setup{}, ratelimit.Rate{Requests: 5, Per: time.Hour})
+	o := setup{limiter: ratelimit.New(ratelimit.Rate{Requests: 5, Per: time.Hour})}.start(t)
 	report := must.Get(run(t.Context(), o, storeCases()))(t)
 	if n := report.tally(""); n[Failed] > 0 || n[NotRun] < len(report.Results)-5 {
 		t.Errorf("%v, want none failed and most not run", n)

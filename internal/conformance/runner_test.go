@@ -148,22 +148,6 @@ func TestFailFast(t *testing.T) {
 	}
 }
 
-// TestRule checks that only the cases of a rule are run.
-func TestRule(t *testing.T) {
-	t.Parallel()
-	o := serveTiny(t, nil)
-	o.Rule = "C2.12"
-	report, err := Run(t.Context(), o)
-	if n := report.tally(""); err != nil || len(report.Results) == 0 || n[NotRun] > 0 || len(report.tally(o.Rule)) != len(n) {
-		t.Errorf("%v, %v", err, n)
-	}
-	for _, result := range report.Results {
-		if result.Rule != o.Rule {
-			t.Fatalf("a case of %s is run", result.Rule)
-		}
-	}
-}
-
 // TestEndlessResponses checks that of a response at most 64 KiB of header and 1 MiB of body are
 // read.
 func TestEndlessResponses(t *testing.T) {

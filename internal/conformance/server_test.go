@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -24,7 +25,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
@@ -50,22 +51,15 @@ const (
 	hasty   = 8 * time.Second
 )
 
-// startServer runs the server of this module as the command serve does, on an
-// empty store, and returns the options to check it with.
-func startServer(t *testing.T, timeout time.Duration, origins ...string) Options {
-	t.Helper()
-	secret := auth.Secret(testSecret)
-	o := setup{signer: secret, key: secret.Key(), timeout: timeout, origins: origins}.start(t)
-	o.Secret = secret
-	return o
-}
+// docsOrigin is the allowed origin of most servers.
+const docsOrigin = "https://docs.test"
 
 // A setup is the configuration of the server under test.
 type setup struct {
-	signer    auth.Signer         // of tokens
+	signer    auth.Signer         // of tokens; nil: the secret
 	key       auth.Key            // that verifies them
 	authority *certtest.Authority // of its certificate; nil: it speaks plain HTTP
-	timeout   time.Duration
+	timeout   time.Duration       // 0: patient
 	origins   []string
 	limiter   middleware.Limiter // nil: none
 	socket    string             // the path of the Unix socket to listen on; empty: TCP
@@ -80,9 +74,16 @@ func (r rounding) Create(ctx context.Context, id int64, plant models.Plant) erro
 	return r.Store.Create(ctx, int64(float64(id)), plant)
 }
 
-// start starts the server, on an empty store, and returns the options to check it with.
+// start starts the server as the command serve does, on an empty store, and returns the options to check
+// it with.
 func (s setup) start(t testing.TB) Options {
 	t.Helper()
+	var secret auth.Secret
+	if s.signer == nil {
+		secret = auth.Secret(testSecret)
+		s.signer, s.key = secret, secret.Key()
+	}
+	s.timeout = cmp.Or(s.timeout, patient)
 	store := must.Get(bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
 	network, address := "tcp", "127.0.0.1:0"
 	if s.socket != "" {
@@ -131,7 +132,7 @@ func (s setup) start(t testing.TB) Options {
 	})
 	return Options{
 		Origin: strings.Join(s.origins, ","), TLS: clientTLS,
-		URL: url, Socket: s.socket, Token: token, FreshStore: true,
+		URL: url, Socket: s.socket, Token: token, Secret: secret, FreshStore: true,
 		RequestTimeout: s.timeout, Timeout: patient,
 	}
 }
@@ -167,7 +168,7 @@ func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	o := startServer(t, patient, "https://docs.test")
+	o := setup{origins: []string{docsOrigin}}.start(t)
 	wantNoDeviation(t, o, slowOrNot(false))
 	o.FreshStore = false
 	wantNoDeviation(t, o, slices.Concat(wellKnownIDs(), storeCases())) // a run can be repeated
@@ -176,8 +177,7 @@ func TestConformance(t *testing.T) {
 // TestRoundedIDs checks that a server that rounds ids deviates, whatever ids its store has.
 func TestRoundedIDs(t *testing.T) {
 	t.Parallel()
-	secret := auth.Secret(testSecret)
-	o := setup{signer: secret, key: secret.Key(), timeout: patient, rounds: true}.start(t)
+	o := setup{rounds: true}.start(t)
 	o.FreshStore, o.Rule = false, "C2.13"
 	report, err := Run(t.Context(), o)
 	if err != nil || report.Deviations() == 0 {
@@ -194,7 +194,7 @@ func TestConformanceWithPrivateKeys(t *testing.T) {
 		t.Run(alg, func(t *testing.T) {
 			t.Parallel()
 			private, public := keyPair(t, alg, kid)
-			o := setup{signer: private, key: public, timeout: patient}.start(t)
+			o := setup{signer: private, key: public}.start(t)
 			o.Key = private
 			report := must.Get(run(t.Context(), o, cases))(t)
 			skipped := 0
@@ -244,21 +244,16 @@ func keyPair(t *testing.T, alg, kid string) (*auth.PrivateKey, auth.Key) {
 	return private, keys[0]
 }
 
+// TestConformanceSlow checks the timeouts, also over TLS. The other cases are checked over TLS in e2e.
 func TestConformanceSlow(t *testing.T) {
 	t.Parallel()
-	o := startServer(t, hasty, "https://docs.test")
-	o.Slow = true
-	wantNoDeviation(t, o, slowOrNot(true))
-}
-
-// TestConformanceOverTLS checks that over TLS, the same holds.
-func TestConformanceOverTLS(t *testing.T) {
-	t.Parallel()
-	secret, authority := auth.Secret(testSecret), certtest.New(t)
-	for slow, timeout := range map[bool]time.Duration{false: patient, true: hasty} {
-		o := setup{signer: secret, key: secret.Key(), authority: authority, timeout: timeout, origins: []string{"https://docs.test"}}.start(t)
-		o.Secret, o.Slow = secret, slow
-		wantNoDeviation(t, o, slowOrNot(slow))
+	for name, authority := range map[string]*certtest.Authority{"HTTP": nil, "HTTPS": certtest.New(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := setup{authority: authority, timeout: hasty, origins: []string{docsOrigin}}.start(t)
+			o.Slow = true
+			wantNoDeviation(t, o, slowOrNot(true))
+		})
 	}
 }
 
@@ -267,7 +262,7 @@ func TestConformanceCORS(t *testing.T) {
 	t.Parallel()
 	for origin, needless := range map[string]Need{"*": NeedForeign, "": NeedOrigin | NeedAll} {
 		cases := slices.DeleteFunc(corsCases(), func(c Case) bool { return c.Needs&needless != 0 })
-		wantNoDeviation(t, startServer(t, patient, strings.Fields(origin)...), cases)
+		wantNoDeviation(t, setup{origins: strings.Fields(origin)}.start(t), cases)
 	}
 }
 
@@ -275,7 +270,7 @@ func TestConformanceCORS(t *testing.T) {
 // otherwise it would be useless. TestRunFindsDeviations does so for the checks of every response.
 func TestEveryCaseCanFail(t *testing.T) {
 	t.Parallel()
-	o := startServer(t, patient, "https://docs.test")
+	o := setup{origins: []string{docsOrigin}}.start(t)
 	cases := slices.DeleteFunc(slowOrNot(false), func(c Case) bool { return c.Every != nil })
 	for i := range cases {
 		for j, exchange := range cases[i].Exchanges {
@@ -299,9 +294,7 @@ func TestEveryCaseCanFail(t *testing.T) {
 // each mistake, and passes all cases.
 func TestNearlyRightServer(t *testing.T) {
 	t.Parallel()
-	secret := auth.Secret(testSecret)
-	o := setup{signer: secret, key: secret.Key(), timeout: patient, wrap: nearlyRight}.start(t)
-	o.Secret = secret
+	o := setup{wrap: nearlyRight}.start(t)
 	report := must.Get(run(t.Context(), o, slices.DeleteFunc(slowOrNot(false), func(c Case) bool { return c.Rule == jsonRule })))(t)
 	var failed []string
 	for _, r := range report.Results {
@@ -317,7 +310,7 @@ func TestNearlyRightServer(t *testing.T) {
 		"C1.6 X-Content-Type-Options is nosniff",
 		"C1.6 neither Server nor X-Powered-By reveals the software",
 	}
-	if diff := cmp.Diff(want, failed); diff != "" {
+	if diff := gocmp.Diff(want, failed); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
 }

@@ -1,12 +1,10 @@
 package conformance
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,109 +15,68 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/conformance.md")
 
-const leastCases = 250
+const leastCases = 1000
 
-// A ruleNumber is the number of a rule: C2.10a is 2, 10 and "a".
-type ruleNumber struct {
-	part, number int
-	letter       string
-}
-
-// numberOf returns the number of a rule. A rule that is added between two others gets a letter.
-func numberOf(t *testing.T, id string) (n ruleNumber) {
-	t.Helper()
-	found := regexp.MustCompile(`^C([1-5])\.([1-9]\d?)([a-z]?)$`).FindStringSubmatch(id)
-	if found == nil {
-		t.Fatalf("rule %q: want a number such as C2.10 or C2.10a", id)
-	}
-	n.part, _ = strconv.Atoi(found[1])
-	n.number, _ = strconv.Atoi(found[2])
-	n.letter = found[3]
-	return n
-}
-
-// TestRulesAreInOrder checks that the numbers of the rules ascend, so that no two are the same.
+// TestRulesAreInOrder checks that the numbers of the rules ascend, so that no two are the same. A rule
+// that is added between two others gets a letter, such as C2.10a.
 func TestRulesAreInOrder(t *testing.T) {
 	t.Parallel()
-	rules := Rules()
-	for i, r := range rules[1:] {
-		last, next := numberOf(t, rules[i].ID), numberOf(t, r.ID)
-		if cmp.Or(cmp.Compare(last.part, next.part), cmp.Compare(last.number, next.number), cmp.Compare(last.letter, next.letter)) >= 0 {
-			t.Errorf("rule %s comes after %s", r.ID, rules[i].ID)
-		}
-	}
-}
-
-func TestEveryRuleHasCases(t *testing.T) {
-	t.Parallel()
-	rules := map[string]int{}
+	last := ""
 	for _, r := range Rules() {
-		rules[r.ID] = 0
-	}
-	cases := Cases()
-	for _, c := range cases {
-		if _, known := rules[c.Rule]; !known {
-			t.Errorf("%q is of the unknown rule %q", c.Name, c.Rule)
+		number := regexp.MustCompile(`^C([1-5])\.([1-9]\d?)([a-z]?)$`).FindStringSubmatch(r.ID)
+		if number == nil {
+			t.Fatalf("rule %q: want a number such as C2.10 or C2.10a", r.ID)
 		}
-		rules[c.Rule]++
-	}
-	for rule, n := range rules {
-		if n == 0 {
-			t.Errorf("rule %s has no case", rule)
+		next := fmt.Sprintf("%s.%2s%s", number[1], number[2], number[3])
+		if next <= last {
+			t.Errorf("rule %s comes after C%s", r.ID, last)
 		}
-	}
-	if len(cases) < leastCases {
-		t.Errorf("%d cases, want at least %d", len(cases), leastCases)
-	}
-}
-
-func TestCaseNamesAreUnique(t *testing.T) {
-	t.Parallel()
-	seen := map[[2]string]bool{}
-	for _, c := range Cases() {
-		key := [2]string{c.Rule, c.Name}
-		if seen[key] {
-			t.Errorf("%s has two cases %q", c.Rule, c.Name)
-		}
-		seen[key] = true
-	}
-}
-
-// TestCasesAreUnique checks that no two cases have the same bytes and the same expected
-// response.
-func TestCasesAreUnique(t *testing.T) {
-	t.Parallel()
-	seen := map[string]string{}
-	for _, c := range Cases() {
-		if len(c.Exchanges) != 1 || c.Racing > 0 || len(c.Exchanges[0].Send) > 1 || c.Exchanges[0].Send[0].Token != nil {
-			continue
-		}
-		r := c.Exchanges[0].Send[0]
-		key := fmt.Sprint(c.Rule, c.Exchanges[0].manner(), c.Exchanges[0].connectionState(), r.Raw, r.Line, r.Header, r.Body, r.Size, r.Chunk)
-		if was, known := seen[key]; known {
-			t.Errorf("%s: %q and %q send the same", c.Rule, was, c.Name)
-		}
-		seen[key] = c.Name
+		last = next
 	}
 }
 
 // names matches a name in double braces.
 var names = regexp.MustCompile(`\{\{[a-z][a-z0-9 ]*\}\}`)
 
-// TestTemplatesAreSupported checks the names in double braces: a misspelled name would be sent
-// literally.
-func TestTemplatesAreSupported(t *testing.T) {
+// TestTable checks that each rule has cases, that these have names of their own and do not all send the
+// same, and that the names in double braces exist: a misspelled one would be sent literally.
+func TestTable(t *testing.T) {
 	t.Parallel()
 	known := regexp.MustCompile(`\{\{(host|scheme|path|origin|token|jwt|length|id|id2|id3|racer|fill|space)\}\}`)
+	rules, titles, requests := map[string]int{}, map[string]bool{}, map[string]string{}
 	for _, c := range Cases() {
+		rules[c.Rule]++
+		title := c.Rule + " " + c.Name
+		if titles[title] {
+			t.Errorf("there are two cases %s", title)
+		}
+		titles[title] = true
 		for _, exchange := range c.Exchanges {
 			for _, r := range exchange.Send {
 				text := strings.Join(append(r.Header, r.Line, r.Body, r.Raw), "\n")
 				if left := names.FindString(known.ReplaceAllString(text, "")); left != "" {
-					t.Errorf("%s %s: unknown %s", c.Rule, c.Name, left)
+					t.Errorf("%s: unknown %s", title, left)
 				}
 			}
 		}
+		if len(c.Exchanges) != 1 || c.Racing > 0 || len(c.Exchanges[0].Send) > 1 || c.Exchanges[0].Send[0].Token != nil {
+			continue
+		}
+		r := c.Exchanges[0].Send[0]
+		key := fmt.Sprint(c.Rule, c.Exchanges[0].manner(), c.Exchanges[0].connectionState(), r.Raw, r.Line, r.Header, r.Body, r.Size, r.Chunk)
+		if was, known := requests[key]; known {
+			t.Errorf("%s: %q and %q send the same", c.Rule, was, c.Name)
+		}
+		requests[key] = c.Name
+	}
+	for _, r := range Rules() {
+		if rules[r.ID] == 0 {
+			t.Errorf("rule %s has no case", r.ID)
+		}
+		delete(rules, r.ID)
+	}
+	if len(rules) > 0 || len(titles) < leastCases {
+		t.Errorf("%d cases, want at least %d; of unknown rules: %v", len(titles), leastCases, rules)
 	}
 }
 

@@ -69,14 +69,6 @@ func TestBenders(t *testing.T) {
 	}
 }
 
-func TestPaddedTokensArePadded(t *testing.T) {
-	t.Parallel()
-	text := must.Get(Token{Padded: true}.text(testValues("given")))(t)
-	if parts := strings.Split(text, "."); !strings.HasSuffix(parts[0], "=") || !strings.HasSuffix(parts[1], "=") {
-		t.Errorf("%s is not padded", text)
-	}
-}
-
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	v := testValues("T")
