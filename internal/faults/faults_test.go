@@ -90,15 +90,17 @@ func newStore(t *testing.T) *storage.Store {
 	return store
 }
 
-// checkError checks that a response is an Error with a code and a message that contains text.
-func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
+// checkError checks that a response is an Error with a code and a message that contains text, and
+// whether it has Preference-Applied (empty: no).
+func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text, applied string) {
 	t.Helper()
 	var got models.Error
-	if err := json.Unmarshal(w.Body.Bytes(), &got, json.RejectUnknownMembers(true)); err != nil {
-		t.Fatalf("%q: %v", w.Body, err)
+	err := json.Unmarshal(w.Body.Bytes(), &got, json.RejectUnknownMembers(true))
+	if err != nil || w.Code != http.StatusBadRequest || got.Code != code || !strings.Contains(got.Message, text) {
+		t.Errorf("got %d %s, %v, want 400 with error %d and %q", w.Code, w.Body, err, code, text)
 	}
-	if w.Code != http.StatusBadRequest || got.Code != code || !strings.Contains(got.Message, text) {
-		t.Errorf("got %d %s, want 400 with error %d and %q", w.Code, w.Body, code, text)
+	if got := strings.Join(w.Header()["Preference-Applied"], "|"); got != applied {
+		t.Errorf("%s: Preference-Applied %q, want %q", w.Body, got, applied)
 	}
 }
 
@@ -129,11 +131,7 @@ func TestFaults(t *testing.T) {
 			continue
 		}
 		applied := "code=" + c.Code.String()
-		w := prefer(t, h, applied, plant7)
-		checkError(t, w, c.Code, "")
-		if got := w.Header().Get("Preference-Applied"); got != applied {
-			t.Errorf("%v: Preference-Applied %q", c.Code, got)
-		}
+		checkError(t, prefer(t, h, applied, plant7), c.Code, "", applied)
 		if got := counted(); !slices.Equal(got, []string{c.Code.String()}) {
 			t.Errorf("%v: counted %v", c.Code, got)
 		}
@@ -152,27 +150,23 @@ func TestFaultsKeepTheOrderOfChecks(t *testing.T) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
 	chunked := func(r *http.Request) { r.ContentLength = -1 }
-	for name, tt := range map[string]struct {
+	for _, tt := range []struct {
 		preference, body string
 		change           func(*http.Request)
 		want             models.Code
 	}{
-		"no credential, 503":   {"code=503", plant7, header("Authorization", ""), 401},
-		"no credential, 404":   {"code=404", plant7, header("Authorization", ""), 401},
-		"no credential, delay": {"delay=10s", plant7, header("Authorization", ""), 401},
-		"media type, 413":      {"code=413", plant7, header("Content-Type", "text/plain"), 415},
-		"media type, 409":      {"code=409", plant7, header("Content-Type", "text/plain"), 415},
-		"too large, 503":       {"code=503", strings.Repeat(" ", 1001), header("X", ""), 413},
-		"no JSON, 422":         {"code=422", "{", header("X", ""), 400},
-		"too large, 400":       {"code=400", strings.Repeat(" ", 1001), chunked, 413},
-		"too large, 422":       {"code=422", strings.Repeat(" ", 1001), chunked, 413},
-		"no NewPlant, 507":     {"code=507", "{}", header("X", ""), 422},
+		{"code=503", plant7, header("Authorization", ""), 401},
+		{"code=404", plant7, header("Authorization", ""), 401},
+		{"delay=10s", plant7, header("Authorization", ""), 401},
+		{"code=413", plant7, header("Content-Type", "text/plain"), 415},
+		{"code=409", plant7, header("Content-Type", "text/plain"), 415},
+		{"code=503", strings.Repeat(" ", 1001), header("X", ""), 413},
+		{"code=422", "{", header("X", ""), 400},
+		{"code=400", strings.Repeat(" ", 1001), chunked, 413},
+		{"code=422", strings.Repeat(" ", 1001), chunked, 413},
+		{"code=507", "{}", header("X", ""), 422},
 	} {
-		w := prefer(t, h, tt.preference, tt.body, tt.change)
-		checkError(t, w, tt.want, "")
-		if got := w.Header()["Preference-Applied"]; got != nil {
-			t.Errorf("%s: Preference-Applied %q", name, got)
-		}
+		checkError(t, prefer(t, h, tt.preference, tt.body, tt.change), tt.want, "", "")
 	}
 	if got := counted(); len(got) > 0 {
 		t.Errorf("counted %v", got)
@@ -185,22 +179,23 @@ func TestFaultOutcomes(t *testing.T) {
 	t.Parallel()
 	store := newStore(t)
 	h, _ := newHandler(t, store)
-	checkError(t, prefer(t, h, "code=409", plant7), 409, "is different")
-	checkError(t, prefer(t, h, "code=409; outcome=identical", plant7), 409, "is identical")
-	checkError(t, prefer(t, h, "code=500", plant7), 500, "the outcome is unknown")
+	demand := func(preference string, code models.Code, text string) {
+		t.Helper()
+		applied, _, _ := strings.Cut(preference, ";")
+		checkError(t, prefer(t, h, preference, plant7), code, text, applied)
+	}
+	demand("code=409", 409, "is different")
+	demand("code=409; outcome=identical", 409, "is identical")
+	demand("code=500", 500, "the outcome is unknown")
 	if _, err := store.Get(t.Context(), 7); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("the plant is stored: %v", err)
 	}
-	checkError(t, prefer(t, h, "code=500; outcome=stored", plant7), 500, "the outcome is unknown")
+	demand("code=500; outcome=stored", 500, "the outcome is unknown")
 	if _, err := store.Get(t.Context(), 7); err != nil {
 		t.Errorf("the plant is not stored: %v", err)
 	}
 	// A client that sends it again learns that it was stored.
-	w := prefer(t, h, "code=500; outcome=stored", plant7)
-	checkError(t, w, 409, "is identical")
-	if got := w.Header()["Preference-Applied"]; got != nil {
-		t.Errorf("Preference-Applied %q", got)
-	}
+	checkError(t, prefer(t, h, "code=500; outcome=stored", plant7), 409, "is identical", "")
 }
 
 // TestFaultDelay checks that a delay applies to the response, whatever its outcome is.
@@ -247,6 +242,12 @@ func TestLog(t *testing.T) {
 			t.Errorf("%s: %s, want %s", preference, &log, want)
 		}
 	}
+	log.Reset()
+	h, _ = newHandlerWith(t, recording{}, faults.NewLogger(slog.New(slog.NewTextHandler(&log, nil))).With("a", 1).WithGroup("b"))
+	prefer(t, h, "code=503", plant7)
+	if want := "level=INFO msg=request a=1 b.method=POST b.path=/plants b.status=400 b.outcome=fault b.error=503 "; !strings.Contains(log.String(), want) {
+		t.Errorf("with attributes: %s, want %s", &log, want)
+	}
 }
 
 // lines is a log that a test reads line by line.
@@ -272,18 +273,6 @@ func TestRefusalIsLogged(t *testing.T) {
 	}
 }
 
-// TestLogWith checks that a logger with attributes also logs a fault as one.
-func TestLogWith(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	logger := faults.NewLogger(slog.New(slog.NewTextHandler(&log, nil))).With("a", 1).WithGroup("b")
-	h, _ := newHandlerWith(t, recording{}, logger)
-	prefer(t, h, "code=503", plant7)
-	if want := "level=INFO msg=request a=1 b.method=POST b.path=/plants b.status=400 b.outcome=fault b.error=503 "; !strings.Contains(log.String(), want) {
-		t.Errorf("%s, want %s", &log, want)
-	}
-}
-
 // A failing is a store that fails.
 type failing struct{}
 
@@ -300,7 +289,7 @@ func TestSlowBodies(t *testing.T) {
 			all.Go(func() { prefer(t, h, "code=422", "", func(r *http.Request) { r.Body, r.ContentLength = slow, -1 }) })
 		}
 		synctest.Wait()
-		checkError(t, prefer(t, h, "code=422", plant7), 422, "id: is required; name: is required")
+		checkError(t, prefer(t, h, "code=422", plant7), 422, "id: is required; name: is required", "code=422")
 		_ = end.Close()
 		all.Wait()
 	})
