@@ -45,35 +45,42 @@ func (s faultyStore) Snapshot(_ context.Context, w io.Writer) error {
 	return errors.Join(err, s.err)
 }
 
-// dial returns a client of a server of an engine.
-func dial(t *testing.T, engine storage.Engine) (*control.Client, *control.Server) {
+// dial returns a client of a server of a store.
+func dial(t *testing.T, store *storage.Store, limit int64) (*control.Client, *control.Server) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	server := serve(t, path, storage.New(engine, nil, storage.Limits{}, storage.Options{ReadOnly: true}))
+	server := serve(t, path, store, limit)
 	client := must.Get(control.Dial(t.Context(), path))(t)
-	t.Cleanup(func() {
-		if err := errors.Join(client.Close(), server.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, errors.Join(client.Close(), server.Close())) })
 	return client, server
 }
 
-// dialHandler returns a client of a server that is not a plant store, but for /info.
-func dialHandler(t *testing.T, handler http.HandlerFunc) (*control.Client, error) {
+// readOnly returns a store of an engine that only lists.
+func readOnly(engine storage.Engine) *storage.Store {
+	return storage.New(engine, nil, storage.Limits{}, storage.Options{ReadOnly: true})
+}
+
+// dialBroken returns a client of a server that sends the text and closes the connection, but for
+// /info.
+func dialBroken(t *testing.T, text string) *control.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	listener := must.Get(control.Listen(t.Context(), path))(t)
-	server := httptest.NewUnstartedServer(handler)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/info" {
+			_, _ = io.WriteString(w, "{}\n")
+			return
+		}
+		_, _ = io.WriteString(w, text)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
 	_ = server.Listener.Close()
-	server.Listener = listener
+	server.Listener = must.Get(control.Listen(t.Context(), path))(t)
 	server.Start()
 	t.Cleanup(server.Close)
-	client, err := control.Dial(t.Context(), path)
-	if err == nil {
-		t.Cleanup(func() { _ = client.Close() })
-	}
-	return client, err
+	client := must.Get(control.Dial(t.Context(), path))(t)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
 }
 
 // callAll returns the errors of the methods of a client.
@@ -104,7 +111,7 @@ func commitTwo(client *control.Client) error {
 func TestFaultOfStore(t *testing.T) {
 	t.Parallel()
 	broken := &storage.CorruptError{ID: math.MinInt64, Err: fmt.Errorf("%w: \"käfer\"\nwas here", storage.ErrCorrupt)}
-	client, _ := dial(t, faultyStore{err: broken})
+	client, _ := dial(t, readOnly(faultyStore{err: broken}), maxBytes)
 	plants, last := 0, error(nil)
 	for _, err := range client.List(t.Context(), math.MinInt64) {
 		if err == nil {
@@ -129,18 +136,7 @@ func TestFaultOfStore(t *testing.T) {
 func TestIncompleteResponse(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"within a line": `{"id":1,"na`, "no line": "", "not JSON": "<html>\n", "another version": `{"kind":"no_space"}` + "\n"} {
-		client, err := dialHandler(t, func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/info" {
-				_, _ = io.WriteString(w, "{}\n")
-				return
-			}
-			_, _ = io.WriteString(w, text)
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := dialBroken(t, text)
 		for method, err := range callAll(t.Context(), client) {
 			want := storage.ErrUnavailable
 			if method == "Commit" {
@@ -157,14 +153,7 @@ func TestIncompleteResponse(t *testing.T) {
 // returned, and the others are unknown.
 func TestOutcomesBeforeTheEnd(t *testing.T) {
 	t.Parallel()
-	client, err := dialHandler(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "{}\n"+`{"error":409,"message":"x","stored":{"name":"Fern"}}`+"\n{")
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := dialBroken(t, "{}\n"+`{"error":409,"message":"x","stored":{"name":"Fern"}}`+"\n{")
 	batch := make([]storage.Item, 4)
 	if err := client.Commit(batch); err != nil || batch[0].Err != nil || batch[1].Existing == nil || batch[1].Existing.Name != "Fern" ||
 		!errors.Is(batch[2].Err, storage.ErrUnknown) || !errors.Is(batch[3].Err, storage.ErrUnknown) {
@@ -175,7 +164,7 @@ func TestOutcomesBeforeTheEnd(t *testing.T) {
 // TestServerHasGone checks the error after the server has exited.
 func TestServerHasGone(t *testing.T) {
 	t.Parallel()
-	client, server := dial(t, endlessStore{})
+	client, server := dial(t, readOnly(endlessStore{}), maxBytes)
 	must.Do(t, server.Close())
 	for method, err := range callAll(t.Context(), client) {
 		if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "no server runs") {
@@ -188,7 +177,7 @@ func TestServerHasGone(t *testing.T) {
 // complete, and that a client that does not read its response does not delay the end of a server.
 func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()
-	client, server := dial(t, endlessStore{})
+	client, server := dial(t, readOnly(endlessStore{}), maxBytes)
 	plants, last := 0, error(nil)
 	for _, err := range client.List(t.Context(), 0) {
 		if plants++; plants == 1 {

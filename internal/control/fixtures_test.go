@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -18,10 +19,12 @@ import (
 
 func TestMain(m *testing.M) { watchdog.Main(m) }
 
-// TestSuite runs the suite of the engines through a socket.
+// TestSuite runs the suite of the engines through a socket. Package bbolt runs more random operations
+// with the engine itself.
 //
 //nolint:paralleltest // the suite checks for leaked goroutines
 func TestSuite(t *testing.T) {
+	must.Do(t, flag.Set("rapid.checks", "20"))
 	storagetest.Run(t, func(t testing.TB) storagetest.Open {
 		path := filepath.Join(t.TempDir(), "plants.db")
 		return func() (storagetest.Store, error) { return openRemote(t, path) }
@@ -43,7 +46,7 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := serve(t, path, store)
+	server := serve(t, path, store, maxBytes)
 	client, err := control.Dial(context.WithoutCancel(t.Context()), path) // it is closed after the test's context has ended
 	if err != nil {
 		return nil, errors.Join(err, server.Close(), store.Close())
@@ -54,13 +57,13 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 // maxBytes is the limit of a plant in the tests.
 const maxBytes = 64 << 20
 
-// serve serves store at the socket of the database path.
-func serve(t testing.TB, path string, store *storage.Store) *control.Server {
+// serve serves store at the socket of the database path, with a limit of each plant.
+func serve(t testing.TB, path string, store *storage.Store, limit int64) *control.Server {
 	t.Helper()
 	listener := must.Get(control.Listen(t.Context(), path))(t)
 	return control.Start(listener, store, control.Options{
 		Info:         control.Info{BaseURL: "http://127.0.0.1:1"},
-		MaxBodyBytes: maxBytes,
+		MaxBodyBytes: limit,
 		Logger:       slog.New(slog.DiscardHandler),
 		Requests:     http.NotFoundHandler(),
 	})

@@ -3,7 +3,6 @@ package control_test
 import (
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,7 +21,7 @@ func newDatabase(t *testing.T, path string) *control.Server {
 	store := must.Get(bbolt.OpenFile(path, storage.Options{}))(t)
 	t.Cleanup(func() { _ = store.Close() })
 	must.Do(t, store.Create(t.Context(), 1, models.Plant{Name: "a"}))
-	server := serve(t, path, store)
+	server := serve(t, path, store, maxBytes)
 	t.Cleanup(func() { _ = server.Close() })
 	return server
 }
@@ -40,6 +39,8 @@ func wantPlant(t *testing.T, path string) {
 	}
 }
 
+// TestSocket checks that the socket exists only while the server runs, and only its user can open it.
+// A socket that a killed server has left is replaced: internal/files and e2e/scripts test that.
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -62,20 +63,6 @@ func TestSocket(t *testing.T) {
 	if _, err := control.Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Dial after Close: %v, want: %v", err, fs.ErrNotExist)
 	}
-}
-
-// TestStaleSocketIsReplaced checks that a socket without a listener, left by a server that was
-// killed, is replaced.
-func TestStaleSocketIsReplaced(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "plants.db")
-	stale := must.Get(new(net.ListenConfig).Listen(t.Context(), "unix", control.SocketPath(path)))(t)
-	if unix, ok := stale.(*net.UnixListener); ok {
-		unix.SetUnlinkOnClose(false)
-	}
-	must.Do(t, stale.Close())
-	newDatabase(t, path)
-	wantPlant(t, path)
 }
 
 // TestLinkedDatabase checks that the server is found through a link to the file, and the other
