@@ -1,12 +1,11 @@
 // Package crash tests the store after a kernel crash, after a kill, and with corrupt files.
 //
-// Set TORTURE=1 to run the tests for much longer, and CRASH_SEED to change the random numbers.
+// Set TORTURE=1 to run the tests for much longer, and SEED to change the random numbers.
 package crash
 
 import (
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
@@ -30,12 +29,5 @@ func TestMain(m *testing.M) {
 // newRandom returns the random numbers of the test, the same in each run.
 func newRandom(t testing.TB) *rand.Rand {
 	t.Helper()
-	seed := uint64(1)
-	if text, set := os.LookupEnv("CRASH_SEED"); set {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("CRASH_SEED: %v", err)
-		}
-	}
-	return rand.New(rand.NewPCG(seed, 0))
+	return rand.New(rand.NewPCG(plantstore.Seed(t), 0))
 }

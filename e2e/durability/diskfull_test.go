@@ -1,9 +1,8 @@
 package durability
 
 import (
-	"fmt"
+	"math"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -21,8 +20,8 @@ import (
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	inPlace := fault{
-		name: "space", errno: syscall.ENOSPC, hits: func(op faultfs.Op) bool { return op.TakesSpace },
-		creates: plantstore.Torture(100, 300),
+		errno: syscall.ENOSPC, hits: func(op faultfs.Op) bool { return op.TakesSpace },
+		creates: plantstore.Torture(100, 300), lasting: math.MaxInt, test: fillDisk,
 	}
 	elsewhere := inPlace
 	elsewhere.hits = func(op faultfs.Op) bool { return op.TakesSpace || isPageWrite(op) }
@@ -30,100 +29,40 @@ func TestFullDisk(t *testing.T) {
 	for name, f := range map[string]fault{"in place": inPlace, "never in place": elsewhere} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			testFullDisk(t, f)
+			f.testEach(t)
 		})
 	}
 }
 
-func testFullDisk(t *testing.T, f fault) {
-	t.Helper()
-	number := f.count(t)
-	idle := newOpeners(t)
-	var images, refusals atomic.Int64
-	t.Cleanup(func() { // after the subtests
-		t.Logf("full from %d operations on in turn, %d times while plants were created; %d images opened",
-			number, refusals.Load(), images.Load())
-	})
-	for n := 1; n <= number; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			t.Parallel()
-			o := fillDisk(t, idle, seed(t), f, n)
-			for _, v := range o.violations {
-				t.Errorf("seed %d, full from operation %d on, %s: %s", seed(t), n, o.operation, v)
-			}
-			images.Add(int64(o.images))
-			if o.response != "" {
-				refusals.Add(1)
-			}
-		})
-	}
-}
-
-// fillDisk makes the disk full from operation n on that needs space.
-func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
-	t.Helper()
-	s := newSite(t, f.binary, seed)
-	var full, freed atomic.Bool
-	count := 0
-	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-		if f.hits(op) {
-			count++
+// fillDisk starts the server, possibly without space for that, and creates plants. Then there is
+// space again.
+func fillDisk(a *attempt, _ int) {
+	if err := a.start(); err != nil {
+		if a.failures.Load() == 0 {
+			a.t.Fatal(err)
 		}
-		if !f.hits(op) || count < n || freed.Load() {
-			return 0
+		a.fs.SetFault(nil)
+		if err := a.start(); err != nil {
+			a.violate("it does not start although there is space again: %v", err)
+			return
 		}
-		if count == n {
-			o.operation = describe(op)
-		}
-		full.Store(true)
-		return f.errno
-	})
-	startOnFull(s, &o, &full, &freed)
-	if s.server == nil {
-		return o
 	}
-	ready := s.fs.Len()
-	createOnFull(s, &o, &full, f.creates)
-	freed.Store(true)
-	resume(s, &o, new(atomic.Int64))
-	s.server.Stop()
-	tr := newTrial(t, s, seed, ready)
-	tr.cuts, tr.variants = thin(every(ready, len(tr.log)), plantstore.Torture(20, 200)), plantstore.Torture(4, 12)
-	r := tr.run(t, idle)
-	o.images, o.violations = r.images, append(o.violations, r.violations...)
-	return o
-}
-
-// startOnFull starts the server. If there is no space for that, it must exit, and start once
-// there is space.
-func startOnFull(s *site, o *outcome, full, freed *atomic.Bool) {
-	s.t.Helper()
-	if err := s.start(); err == nil {
-		return
-	} else if !full.Load() {
-		s.t.Fatal(err)
-	}
-	freed.Store(true)
-	if err := s.start(); err != nil {
-		o.violate("it does not start although there is space again: %v", err)
-	}
-}
-
-// createOnFull creates plants, possibly without space for them.
-func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
-	s.t.Helper()
-	for range creates {
-		a := s.createNext()
-		switch {
-		case a.Outcome() == load.Created:
-		case !full.Load():
-			s.t.Fatalf("a create on a healthy disk: %v", a)
-		case a.Code != models.CodeInsufficientSpace || a.Outcome() != load.Refused:
-			o.violate("on a full disk: %v", a)
+	ready := a.fs.Len()
+	for range a.creates {
+		switch r := a.createNext(); {
+		case r.Outcome() == load.Created:
+		case a.failures.Load() == 0:
+			a.t.Fatalf("a create on a healthy disk: %v", r)
+		case r.Code != models.CodeInsufficientSpace || r.Outcome() != load.Refused:
+			a.violate("on a full disk: %v", r)
 		default:
-			o.response = a.String()
+			a.response = r.String()
 		}
 	}
+	a.fs.SetFault(nil)
+	a.resume()
+	a.server.Stop()
+	a.cutPower(ready, plantstore.Torture(4, 12), thin(every(ready, a.fs.Len()), plantstore.Torture(20, 200)))
 }
 
 // TestFullDiskDuringBackup backs up a store while its disk is full. The copy, on another
@@ -131,19 +70,16 @@ func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 func TestFullDiskDuringBackup(t *testing.T) {
 	t.Parallel()
 	for _, free := range []int{0, 1, 2, 3, 5, 8, 16} { // writes to the database that still succeed
-		s := newSite(t, "", seed(t))
+		s := newSite(t, "", plantstore.Seed(t))
 		must.Do(t, s.start())
 		s.load(1, 20)
 		writes := 0
-		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-			if !isPageWrite(op) {
-				return 0
+		s.fs.SetFault(failing(syscall.ENOSPC, func(op faultfs.Op) bool {
+			if isPageWrite(op) {
+				writes++
 			}
-			if writes++; writes > free {
-				return syscall.ENOSPC
-			}
-			return 0
-		})
+			return isPageWrite(op) && writes > free
+		}))
 		code, out := plantstore.Finish(t, plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=" + s.url()}, "backup", "copy.db"))
 		if code != 0 && !strings.Contains(out, "space") {
 			t.Errorf("space for %d writes: exit code %d\n%s", free, code, out)
@@ -160,27 +96,21 @@ func TestFullDiskDuringBackup(t *testing.T) {
 // it needs none. The next server has all plants.
 func TestFullDiskAtClose(t *testing.T) {
 	t.Parallel()
-	for failing := range 6 {
-		s := newSite(t, "", seed(t))
+	for failed := range 6 {
+		s := newSite(t, "", plantstore.Seed(t))
 		must.Do(t, s.start())
 		s.load(1, 5)
-		left := failing
-		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-			if !isPageWrite(op) || left == 0 {
-				return 0
+		writes := 0
+		s.fs.SetFault(failing(syscall.ENOSPC, func(op faultfs.Op) bool {
+			if isPageWrite(op) {
+				writes++
 			}
-			left--
-			return syscall.ENOSPC
-		})
+			return isPageWrite(op) && writes <= failed
+		}))
 		if code := s.end(); code != 0 {
-			t.Errorf("no space for %d writes: exit code %d", failing-left, code)
+			t.Errorf("no space for %d writes: exit code %d", failed, code)
 		}
 		s.fs.SetFault(nil)
-		must.Do(t, s.start())
-		s.repeat(load.Stored)
-		s.server.Stop()
-		for _, contradiction := range s.Contradictions() {
-			t.Errorf("no space for %d writes at the shutdown: %s", failing, contradiction)
-		}
+		s.wantStored()
 	}
 }

@@ -24,37 +24,59 @@ const more = 8
 
 // A fault is a failure of certain operations.
 type fault struct {
-	name  string
-	errno syscall.Errno
-	hits  func(op faultfs.Op) bool
-	// creates is the number of plants that are created while the fault may occur.
-	creates int
-	// lasting is the number of consecutive operations that fail.
-	lasting int
-	binary  string // of the server; empty: the regular program
+	errno   syscall.Errno
+	hits    func(op faultfs.Op) bool
+	creates int                     // plants that are created while the fault may occur
+	lasting int                     // consecutive operations that fail
+	binary  string                  // of the server; empty: the regular program
+	test    func(a *attempt, n int) // what happens with the fault at the nth operation that it hits
 }
 
-// An outcome is the result of a fault.
-type outcome struct {
-	operation  string // the operation that failed
-	response   string // the response of the server
+// An attempt is a site with a fault, and what came of it.
+type attempt struct {
+	*site
+	fault
+
+	idle       openers
+	failures   atomic.Int64 // operations that have failed
+	operation  string       // the first of them
+	response   string       // of the server
 	images     int
 	violations []string
 }
 
-func (o *outcome) violate(format string, args ...any) {
-	o.violations = append(o.violations, fmt.Sprintf(format, args...))
+func (a *attempt) violate(format string, args ...any) {
+	a.violations = append(a.violations, fmt.Sprintf(format, args...))
 }
 
-// failEach injects the fault at each possible operation, in turn.
-func failEach(t *testing.T, f fault) {
+// testAt tests the fault at the nth operation that it hits.
+func (f fault) testAt(t testing.TB, idle openers, seed uint64, n int) *attempt {
 	t.Helper()
-	number := f.count(t)
-	idle := newOpeners(t)
+	a := &attempt{site: newSite(t, f.binary, seed), fault: f, idle: idle}
+	count := 0
+	a.fs.SetFault(func(op faultfs.Op) syscall.Errno {
+		if !f.hits(op) {
+			return 0
+		}
+		if count++; count < n || count-n >= f.lasting {
+			return 0
+		}
+		a.operation = cmp.Or(a.operation, describe(op))
+		a.failures.Add(1)
+		return f.errno
+	})
+	f.test(a, n)
+	return a
+}
+
+// testEach tests the fault at each operation, in turn.
+func (f fault) testEach(t *testing.T) {
+	t.Helper()
+	number, idle := f.count(t), newOpeners(t)
 	var mu sync.Mutex
 	outcomes, images := map[string]int{}, 0
 	t.Cleanup(func() { // after the subtests
-		t.Logf("%s failed %d times in turn, %d images opened:", f.name, number, images)
+		t.Logf("%d operations failed in turn, %d images opened:", number, images)
 		for _, text := range slices.Sorted(maps.Keys(outcomes)) {
 			t.Logf("%5d x %s", outcomes[text], text)
 		}
@@ -62,14 +84,14 @@ func failEach(t *testing.T, f fault) {
 	for n := 1; n <= number; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			o := failOnce(t, idle, seed(t), f, n)
-			for _, v := range o.violations {
-				t.Errorf("seed %d, %s %d failed, %s: %s", seed(t), f.name, n, o.operation, v)
+			a := f.testAt(t, idle, plantstore.Seed(t), n)
+			for _, v := range a.violations {
+				t.Errorf("seed %d, operation %d failed, %s: %s", a.seed, n, a.operation, v)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			outcomes[o.operation+": "+o.response]++
-			images += o.images
+			outcomes[a.operation+": "+a.response]++
+			images += a.images
 		})
 	}
 }
@@ -77,7 +99,7 @@ func failEach(t *testing.T, f fault) {
 // count returns the number of operations at which the fault can occur.
 func (f fault) count(t *testing.T) (n int) {
 	t.Helper()
-	s := newSite(t, f.binary, seed(t))
+	s := newSite(t, f.binary, plantstore.Seed(t))
 	must.Do(t, s.start())
 	s.load(1, f.creates)
 	s.server.Kill()
@@ -91,78 +113,67 @@ func (f fault) count(t *testing.T) (n int) {
 	return n
 }
 
-// failOnce injects the fault at the n-th possible operation. The server may exit; it is
-// restarted on the same file system. Then the power is cut.
-func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
-	t.Helper()
-	s := newSite(t, f.binary, seed)
-	var failures atomic.Int64
-	count := 0
-	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-		if !f.hits(op) {
-			return 0
-		}
-		if count++; count < n || count >= n+f.lasting {
-			return 0
-		}
-		o.operation = cmp.Or(o.operation, describe(op))
-		failures.Add(1)
-		return f.errno
-	})
-	startAnyhow(s, &o, &failures)
-	at := untilFault(s, &o, &failures, f.creates)
-	endAnyhow(s, &o, &failures, n)
-	restart := s.fs.Len()
-	startAnyhow(s, &o, &failures)
-	resume(s, &o, &failures)
-	endAnyhow(s, &o, &failures, n+1)
-	tr := newTrial(t, s, seed, restart)
-	first := min(restart+10, len(tr.log)) // the end of the first commit after the restart, which meets the cache
-	tr.cuts = slices.Concat(thin(every(at, restart), plantstore.Torture(12, 40)), every(restart+1, first), thin(every(first, len(tr.log)), plantstore.Torture(6, 90)))
-	tr.variants = plantstore.Torture(3, 8)
-	r := tr.run(t, idle)
-	o.images, o.violations = r.images, append(o.violations, r.violations...)
-	return o
+// restartAndCutPower lets the server exit, or ends it, and restarts it on the same file system. Then
+// the power is cut.
+func restartAndCutPower(a *attempt, n int) {
+	a.startAnyhow()
+	at := a.untilFault()
+	a.endAnyhow(n)
+	restart := a.fs.Len()
+	a.startAnyhow()
+	a.resume()
+	a.endAnyhow(n + 1)
+	end := a.fs.Len()
+	first := min(restart+10, end) // the end of the first commit after the restart, which meets the cache
+	a.cutPower(restart, plantstore.Torture(3, 8), slices.Concat(thin(every(at, restart), plantstore.Torture(12, 40)),
+		every(restart+1, first), thin(every(first, end), plantstore.Torture(6, 90))))
+}
+
+// cutPower cuts the power at these lengths of the log.
+func (a *attempt) cutPower(ready, variants int, cuts []int) {
+	a.t.Helper()
+	r := a.trial(ready, variants, cuts).run(a.t, a.idle)
+	a.images, a.violations = r.images, append(a.violations, r.violations...)
 }
 
 // startAnyhow starts the server. It may exit instead, but only if there is a fault meanwhile.
-func startAnyhow(s *site, o *outcome, failures *atomic.Int64) {
-	s.t.Helper()
+func (a *attempt) startAnyhow() {
+	a.t.Helper()
 	for {
-		before := failures.Load()
-		err := s.start()
+		before := a.failures.Load()
+		err := a.start()
 		switch {
 		case err == nil:
 			return
-		case failures.Load() == before:
-			s.t.Fatalf("%s failed %d times; the server does not start: %v", o.operation, before, err)
+		case a.failures.Load() == before:
+			a.t.Fatalf("%s failed %d times; the server does not start: %v", a.operation, before, err)
 		case !strings.Contains(err.Error(), "exit status 1"):
-			o.violate("it should end with exit status 1: %v", err)
+			a.violate("it should end with exit status 1: %v", err)
 		}
-		o.response = cmp.Or(o.response, "it does not start")
+		a.response = cmp.Or(a.response, "it does not start")
 	}
 }
 
 // untilFault creates plants until something fails, and some more. After an unknown outcome the
 // server must accept no more creates. It returns the length of the log before the failed create.
-func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at int) {
-	s.t.Helper()
-	at = s.fs.Len()
+func (a *attempt) untilFault() (at int) {
+	a.t.Helper()
+	at = a.fs.Len()
 	stopped, left := false, more
-	for n := 0; n < creates && left > 0; n++ {
-		before := s.fs.Len()
-		a := s.createNext()
-		if o.response == "" && a.Outcome() != load.Created {
-			o.response, at = a.String(), before
+	for n := 0; n < a.creates && left > 0; n++ {
+		before := a.fs.Len()
+		r := a.createNext()
+		if a.response == "" && r.Outcome() != load.Created {
+			a.response, at = r.String(), before
 		}
-		if stopped && a.Outcome() == load.Created {
-			o.violate("it accepts plants after an unknown outcome")
+		if stopped && r.Outcome() == load.Created {
+			a.violate("it accepts plants after an unknown outcome")
 		}
-		stopped = stopped || saysUnknown(a)
-		if failures.Load() > 0 {
+		stopped = stopped || saysUnknown(r)
+		if a.failures.Load() > 0 {
 			left--
 		}
-		if a.Err != nil {
+		if r.Err != nil {
 			break
 		}
 	}
@@ -171,45 +182,44 @@ func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at in
 
 // endAnyhow kills the server, or, every other time, shuts it down. It may exit with code 1
 // instead, but only if there has been a fault.
-func endAnyhow(s *site, o *outcome, failures *atomic.Int64, n int) {
-	s.t.Helper()
-	if failures.Load() > 0 && n%2 == 0 {
-		s.server.Kill()
+func (a *attempt) endAnyhow(n int) {
+	a.t.Helper()
+	before := a.failures.Load()
+	if before > 0 && n%2 == 0 {
+		a.server.Kill()
 		return
 	}
-	before := failures.Load()
-	code := s.end()
-	if code != 0 && code != 1 || code == 1 && failures.Load() == 0 {
-		o.violate("after %d faults it ends with exit code %d:\n%s", failures.Load(), code, s.server.Log())
+	code := a.end()
+	if code != 0 && (code != 1 || a.failures.Load() == 0) {
+		a.violate("after %d faults it ends with exit code %d:\n%s", a.failures.Load(), code, a.server.Log())
 	}
-	if failures.Load() > before {
-		o.response = cmp.Or(o.response, fmt.Sprint("none; it ends with exit code ", code))
+	if a.failures.Load() > before {
+		a.response = cmp.Or(a.response, fmt.Sprint("none; it ends with exit code ", code))
 	}
 }
 
 // resume resends the plants that may be stored and half of the plants that are not, and
 // sends new ones, until there is a new fault.
-func resume(s *site, o *outcome, failures *atomic.Int64) {
-	s.t.Helper()
-	before := failures.Load()
+func (a *attempt) resume() {
+	a.t.Helper()
+	before := a.failures.Load()
 	send := func(step string, id int64, plant models.Plant, again bool) {
-		a := s.Create(id, plant)
-		if a.Outcome() == load.Created || again && a.Outcome() == load.Identical || failures.Load() > before {
-			return
+		r := a.Create(id, plant)
+		if r.Outcome() != load.Created && (!again || r.Outcome() != load.Identical) && a.failures.Load() == before {
+			a.violate("%s: %v", step, r)
 		}
-		o.violate("%s: %v", step, a)
 	}
-	for id, e := range s.Of(load.Doubtful) {
+	for id, e := range a.Of(load.Doubtful) {
 		send("a create whose outcome was unknown, again", id, e.Plant, true)
 	}
 	again := true
-	for id, e := range s.Of(load.Absent) {
+	for id, e := range a.Of(load.Absent) {
 		if again = !again; again {
 			send("a create that had failed, again", id, e.Plant, false)
 		}
 	}
 	for range more {
-		id, plant := next(s.random)
+		id, plant := next(a.random)
 		send("after the fault", id, plant, false)
 	}
 }
@@ -217,8 +227,6 @@ func resume(s *site, o *outcome, failures *atomic.Int64) {
 // describe returns the purpose of an operation.
 func describe(op faultfs.Op) string {
 	switch {
-	case op.Kind == faultfs.SyncDir:
-		return "the sync of a directory"
 	case isMetaWrite(op):
 		return "a meta page"
 	case isPageWrite(op) && op.TakesSpace:
@@ -245,4 +253,14 @@ func isPageWrite(op faultfs.Op) bool {
 func isMetaWrite(op faultfs.Op) bool {
 	const page = 4096
 	return op.Kind == faultfs.Write && onDatabase(op) && op.Offset < 2*page && len(op.Data) == page
+}
+
+// failing returns a fault of all operations that match.
+func failing(errno syscall.Errno, matches func(op faultfs.Op) bool) faultfs.Fault {
+	return func(op faultfs.Op) syscall.Errno {
+		if matches(op) {
+			return errno
+		}
+		return 0
+	}
 }

@@ -2,12 +2,11 @@
 // is full. The real program runs on a file system that simulates these faults. The tests then open
 // thousands of file systems as a power failure may leave them.
 //
-// Set TORTURE=1 to run the tests for much longer, and DURABILITY_SEED to change the random numbers.
+// Set TORTURE=1 to run the tests for much longer, and SEED to change the random numbers.
 package durability
 
 import (
 	"os"
-	"strconv"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
@@ -19,18 +18,4 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	os.Exit(plantstore.Main(m))
-}
-
-// seed returns the seed of all random numbers of a run.
-func seed(t testing.TB) uint64 {
-	t.Helper()
-	text, set := os.LookupEnv("DURABILITY_SEED")
-	if !set {
-		return 1
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("DURABILITY_SEED: %v", err)
-	}
-	return n
 }

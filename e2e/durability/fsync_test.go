@@ -13,17 +13,12 @@ import (
 	"plantstore/models"
 )
 
-// failingSync is the fault of a disk that fails syncs.
-func failingSync() fault {
-	return fault{name: "sync", errno: syscall.EIO, hits: faultfs.Op.IsSync, creates: plantstore.Torture(20, 150), lasting: 1}
-}
-
 // TestFailingSync lets each sync fail in turn while a server creates its files and some plants.
 // Dirty pages are dropped, as in Linux. The server may exit; it is restarted on the page cache.
 // Then the power is cut (C5.26, C5.28). In a row, the syncs of the next start fail, too.
 func TestFailingSync(t *testing.T) {
 	t.Parallel()
-	failEachWay(t, failingSync(), 4, plantstore.Torture(10, 50))
+	failEachWay(t, failingSync(), 4, plantstore.Torture(6, 50))
 }
 
 // TestFailingWrite is [TestFailingSync] for each write and each change of a
@@ -31,7 +26,15 @@ func TestFailingSync(t *testing.T) {
 // until they are read again, as they may on network file systems.
 func TestFailingWrite(t *testing.T) {
 	t.Parallel()
-	failEachWay(t, failingWrite(), 40, plantstore.Torture(5, 30))
+	f := failingSync()
+	f.hits = func(op faultfs.Op) bool { return op.Kind == faultfs.Write || op.Kind == faultfs.Truncate }
+	f.creates = plantstore.Torture(6, 100)
+	failEachWay(t, f, 40, plantstore.Torture(4, 30))
+}
+
+// failingSync is the fault of a disk that fails syncs.
+func failingSync() fault {
+	return fault{errno: syscall.EIO, hits: faultfs.Op.IsSync, creates: plantstore.Torture(12, 150), lasting: 1, test: restartAndCutPower}
 }
 
 // failEachWay injects the fault alone, and, during fewer creates, so many times in a row.
@@ -42,15 +45,9 @@ func failEachWay(t *testing.T, f fault, lasting, creates int) {
 	for name, f := range map[string]fault{"one": f, "several in a row": row} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			failEach(t, f)
+			f.testEach(t)
 		})
 	}
-}
-
-// failingWrite is the fault of a disk that fails writes.
-func failingWrite() fault {
-	isWrite := func(op faultfs.Op) bool { return op.Kind == faultfs.Write || op.Kind == faultfs.Truncate }
-	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(10, 100), lasting: 1}
 }
 
 // TestExitAfterFault makes the operations of one kind fail, and checks the response to the create,
@@ -65,11 +62,22 @@ func TestExitAfterFault(t *testing.T) {
 		"a page":              {isPageWrite, refusedAsFailed},
 		"sync of the pages":   {faultfs.Op.IsSync, refusedAsFailed},
 		"a meta page":         {isMetaWrite, saysUnknown},
-		"sync of a meta page": {failsAfterMeta(), saysUnknown},
+		"sync of a meta page": {afterMetaWrite(faultfs.Op.IsSync), saysUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			exitAfterFault(t, newSite(t, "", seed(t)), tt.fails, tt.wants)
+			s := newSite(t, "", plantstore.Seed(t))
+			must.Do(t, s.start())
+			s.load(1, 5)
+			s.fs.SetFault(failing(syscall.EIO, tt.fails))
+			if a := s.createNext(); !tt.wants(a) {
+				t.Errorf("the create during the fault: %v", a)
+			}
+			if code := s.server.AwaitExit(); code != 1 {
+				t.Errorf("exit code %d, want 1", code)
+			}
+			s.fs.SetFault(nil)
+			s.wantStored()
 		})
 	}
 }
@@ -80,38 +88,12 @@ func refusedAsFailed(a load.Response) bool {
 	return a.Code == models.CodeInternal && a.Outcome() == load.Refused
 }
 
-// failsAfterMeta returns a function that lets all syncs after the write of a meta page fail.
-func failsAfterMeta() func(op faultfs.Op) bool {
+// afterMetaWrite returns a function that matches like the given one, from the write of a meta page on.
+func afterMetaWrite(matches func(op faultfs.Op) bool) func(op faultfs.Op) bool {
 	armed := false
 	return func(op faultfs.Op) bool {
 		armed = armed || isMetaWrite(op)
-		return armed && op.IsSync()
-	}
-}
-
-func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op) bool, wants func(a load.Response) bool) {
-	t.Helper()
-	must.Do(t, s.start())
-	s.load(1, 5)
-	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-		if fails(op) {
-			return syscall.EIO
-		}
-		return 0
-	})
-	if a := s.createNext(); !wants(a) {
-		t.Errorf("the create during the fault: %v", a)
-	}
-	if code := s.server.AwaitExit(); code != 1 {
-		t.Errorf("exit code %d, want 1", code)
-	}
-	s.fs.SetFault(nil)
-	must.Do(t, s.start())
-	s.repeat(load.Stored)
-	s.repeat(load.Absent)
-	s.server.Stop()
-	for _, contradiction := range s.Contradictions() {
-		t.Error(contradiction)
+		return armed && matches(op)
 	}
 }
 
@@ -120,17 +102,10 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op) bool, wants
 func TestSIGTERMOnBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for healthy := range plantstore.Torture(10, 100) {
-		s := newSite(t, "", seed(t))
+		s := newSite(t, "", plantstore.Seed(t))
 		must.Do(t, s.start())
 		s.load(1, healthy)
-		broken := false
-		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-			broken = broken || isMetaWrite(op)
-			if broken && op.Kind == faultfs.Write {
-				return syscall.EIO
-			}
-			return 0
-		})
+		s.fs.SetFault(failing(syscall.EIO, afterMetaWrite(func(op faultfs.Op) bool { return op.Kind == faultfs.Write })))
 		for range more {
 			if a := s.createNext(); a.Outcome() == load.Created {
 				t.Errorf("%d plants were created, then every write failed: %v", healthy, a)
@@ -152,7 +127,7 @@ func TestSlowCommit(t *testing.T) {
 // timeOut returns the violations of creates that time out.
 func timeOut(t *testing.T, binary string) []string {
 	t.Helper()
-	s := newSite(t, binary, seed(t))
+	s := newSite(t, binary, plantstore.Seed(t))
 	s.env = []string{"REQUEST_TIMEOUT=500ms"}
 	must.Do(t, s.start())
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -162,7 +137,7 @@ func timeOut(t *testing.T, binary string) []string {
 		return 0
 	})
 	load.Each(8, 8, func(client int) {
-		random := rand.New(rand.NewPCG(seed(t), uint64(client)))
+		random := rand.New(rand.NewPCG(plantstore.Seed(t), uint64(client)))
 		for range 4 { // a commit takes two syncs, and most creates wait for the end of another one
 			s.Create(next(random))
 		}

@@ -96,9 +96,7 @@ func TestMutants(t *testing.T) {
 // cutPower is [TestPowerLoss] for a mutant.
 func cutPower(t *testing.T, binary string) []string {
 	t.Helper()
-	tr := recordLife(t, binary, seed(t))
-	tr.variants = 8
-	return tr.run(t, newOpeners(t)).violations
+	return recordLife(t, binary, plantstore.Seed(t), 8).run(t, newOpeners(t)).violations
 }
 
 // failSyncs is [TestFailingSync] for a mutant.
@@ -107,9 +105,9 @@ func failSyncs(t *testing.T, binary string) []string {
 	f, idle := failingSync(), newOpeners(t)
 	f.binary = binary
 	for s := range uint64(6) { // of the cuts and of what survives them
-		for n := 1; n <= f.creates; n++ {
-			if o := failOnce(t, idle, seed(t)+s, f, n); len(o.violations) > 0 {
-				return o.violations
+		for n := 2 * f.creates; n > 0; n-- { // a commit has two; a start has fewer
+			if a := f.testAt(t, idle, plantstore.Seed(t)+s, n); len(a.violations) > 0 {
+				return a.violations
 			}
 		}
 	}

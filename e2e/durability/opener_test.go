@@ -1,6 +1,7 @@
 package durability
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,77 +11,78 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/reexec"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
+// The paths of the server's files, relative to the root of the file system.
 const (
-	// patience bounds every wait; it is far above the usual duration.
-	patience = time.Minute
-
-	// The paths of the server's files, relative to the root of the file system.
 	databaseFile = "data/plants.db"
 	secretFile   = "data/jwt-secret"
 )
 
 // A verdict is the result of opening the store in an image.
 type verdict struct {
-	Plants map[int64]models.Plant `json:"plants"`
-	Error  string                 `json:"error"`
+	Plants plants
+	Error  string
 }
 
 // open returns the verdict on the store in a file.
-func open(path string) (v verdict) {
-	plants, err := tryStore(path)
+func open(path string) verdict {
+	found, err := tryStore(path)
 	if err != nil {
-		return verdict{Plants: plants, Error: err.Error()}
+		return verdict{Error: err.Error()}
 	}
-	return verdict{Plants: plants}
+	return verdict{Plants: found}
 }
+
+type plants = map[int64]models.Plant
+
+func same(a, b plants) bool { return maps.EqualFunc(a, b, models.Plant.Equal) }
 
 // tryStore opens the store in a file and returns its plants. It must accept more plants, and
 // still have all after that: only this reveals a broken list of free pages. A sampled store is
 // opened for reading before that.
-func tryStore(path string) (plants map[int64]models.Plant, err error) {
-	var read map[int64]models.Plant
+func tryStore(path string) (found plants, err error) {
+	var read plants
 	if _, err := os.Stat(path); err == nil && strings.Contains(path, sampledName) {
 		if read, err = reading(path); err != nil {
 			return nil, err
 		}
 	}
-	plants, want, err := writing(path)
+	found, want, err := writing(path)
 	if err != nil {
-		return plants, err
+		return nil, err
 	}
-	if read != nil && !maps.EqualFunc(read, plants, models.Plant.Equal) {
-		return plants, errors.New("when opened for reading, the store has other plants")
+	if read != nil && !same(read, found) {
+		return nil, errors.New("when opened for reading, the store has other plants")
 	}
 	switch got, err := reading(path); {
 	case err != nil:
-		return plants, fmt.Errorf("again: %w", err)
-	case !maps.EqualFunc(got, want, models.Plant.Equal):
-		return plants, errors.New("after it was closed, the store has other plants")
+		return nil, fmt.Errorf("again: %w", err)
+	case !same(got, want):
+		return nil, errors.New("after it was closed, the store has other plants")
 	}
-	return plants, nil
+	return found, nil
 }
 
 // writing opens the store in a file for writing. It returns its plants, and the plants after
 // some more creates.
-func writing(path string) (plants, want map[int64]models.Plant, err error) {
+func writing(path string) (found, want plants, err error) {
 	store, err := bbolt.OpenFile(path, storage.Options{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open: %w", err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if plants, err = list(store); err != nil {
+	if found, err = list(store); err != nil {
 		return nil, nil, fmt.Errorf("list: %w", err)
 	}
-	want = maps.Clone(plants)
+	want = maps.Clone(found)
 	for n := range int64(12) {
 		id, plant := math.MinInt64+n*n*n<<50, models.Plant{Name: strings.Repeat("new", int(n*n))}
 		if err := store.Create(context.Background(), id, plant); err != nil {
@@ -88,17 +90,14 @@ func writing(path string) (plants, want map[int64]models.Plant, err error) {
 		}
 		want[id] = plant
 	}
-	switch got, err := list(store); {
-	case err != nil:
-		return nil, nil, fmt.Errorf("list after more creates: %w", err)
-	case !maps.EqualFunc(got, want, models.Plant.Equal):
-		return nil, nil, errors.New("after more creates the store has other plants")
+	if got, err := list(store); err != nil || !same(got, want) {
+		return nil, nil, fmt.Errorf("after more creates the store has other plants, %w", err)
 	}
-	return plants, want, nil
+	return found, want, nil
 }
 
 // reading opens the store in a file for reading and returns its plants.
-func reading(path string) (plants map[int64]models.Plant, err error) {
+func reading(path string) (found plants, err error) {
 	store, err := bbolt.OpenFile(path, storage.Options{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("open for reading: %w", err)
@@ -107,25 +106,20 @@ func reading(path string) (plants map[int64]models.Plant, err error) {
 	return list(store)
 }
 
-func list(store *storage.Store) (map[int64]models.Plant, error) {
-	plants := map[int64]models.Plant{}
+func list(store *storage.Store) (plants, error) {
+	found := plants{}
 	for record, err := range store.List(context.Background(), math.MinInt64) {
 		if err != nil {
 			return nil, err
 		}
-		plants[record.ID] = record.Plant
+		found[record.ID] = record.Plant
 	}
-	return plants, nil
+	return found, nil
 }
 
-// An opener opens images in another process, since a corrupt image could crash it.
-type opener struct {
-	dir    string // directory of the images
-	worker reexec.Worker
-}
-
-// openers are the idle openers. Starting one takes longer than opening an image.
-type openers chan *opener
+// The openers are idle processes that open images: a corrupt image could crash a process, and starting
+// one takes longer than opening an image.
+type openers chan *reexec.Worker
 
 // newOpeners returns some openers that last until the end of the test.
 func newOpeners(t testing.TB) openers {
@@ -133,70 +127,31 @@ func newOpeners(t testing.TB) openers {
 	const processes = 2
 	idle := make(openers, processes)
 	for range processes {
-		idle <- newOpener(t)
+		worker := new(reexec.Worker)
+		t.Cleanup(func() { _ = worker.Close() })
+		idle <- worker
 	}
 	return idle
 }
 
-// open opens the store in an image.
-func (idle openers) open(image faultfs.Image, sampled bool) (verdict, error) {
-	o := <-idle
-	defer func() { idle <- o }()
-	return o.open(image, sampled)
-}
-
-// The images are in a directory in memory, with this prefix.
-const (
-	memory     = "/dev/shm"
-	imagesName = "plantstore-images-"
-	// sampledName is in the path of an image that is opened in additional ways.
-	sampledName = "sampled-"
-)
-
-// removeStale removes the images of tests that were killed, by their age.
-func removeStale() {
-	dirs, _ := filepath.Glob(filepath.Join(memory, imagesName+"*"))
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > time.Hour {
-			_ = os.RemoveAll(dir)
-		}
-	}
-}
-
-// newOpener returns an opener that lasts until the end of the test.
-func newOpener(t testing.TB) *opener {
-	t.Helper()
-	removeStale()
-	// Memory is much faster than a disk, and equivalent here.
-	dir, err := os.MkdirTemp(memory, imagesName) //nolint:usetesting // that is on a disk
-	if err != nil {
-		dir = t.TempDir()
-	}
-	o := &opener{dir: dir}
-	t.Cleanup(func() {
-		_ = o.worker.Close()
-		_ = os.RemoveAll(dir)
-	})
-	return o
-}
+// sampledName is in the path of an image that is opened in additional ways.
+const sampledName = "sampled-"
 
 // open opens the store in an image.
-func (o *opener) open(image faultfs.Image, sampled bool) (verdict, error) {
-	pattern := ""
+func (idle openers) open(image faultfs.Image, sampled bool) (v verdict) {
+	worker := <-idle
+	defer func() { idle <- worker }()
+	pattern := "plantstore-image-"
 	if sampled {
-		pattern = sampledName
+		pattern += sampledName
 	}
-	dir, err := os.MkdirTemp(o.dir, pattern)
-	if err != nil {
-		return verdict{}, err
-	}
+	dir, err := os.MkdirTemp("/dev/shm", pattern) // memory is much faster than a disk, and equivalent here
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := image.Write(dir); err != nil {
-		return verdict{}, err
+	if err := cmp.Or(err, image.Write(dir)); err != nil {
+		return verdict{Error: fmt.Sprint("the image was not opened: ", err)}
 	}
-	var v verdict
-	if err := o.worker.Inspect(filepath.Join(dir, databaseFile), patience, &v); err != nil {
-		return verdict{Error: err.Error()}, nil
+	if err := worker.Inspect(filepath.Join(dir, databaseFile), plantstore.Patience, &v); err != nil {
+		return verdict{Error: err.Error()}
 	}
-	return v, nil
+	return v
 }

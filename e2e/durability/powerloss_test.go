@@ -21,9 +21,8 @@ func TestPowerLoss(t *testing.T) {
 	want, variants := plantstore.Torture(1000, 30_000), plantstore.Torture(4, 24)
 	images, sampled := 0, 0
 	idle := newOpeners(t)
-	for round := seed(t); images < want; round++ {
-		tr := recordLife(t, "", round)
-		tr.variants = variants
+	for round := plantstore.Seed(t); images < want; round++ {
+		tr := recordLife(t, "", round, variants)
 		r := tr.run(t, idle)
 		images += r.images
 		for _, v := range r.violations {
@@ -41,7 +40,7 @@ func TestPowerLoss(t *testing.T) {
 }
 
 // recordLife records the operations of a server with backups, restarts and a kill.
-func recordLife(t testing.TB, binary string, seed uint64) *trial {
+func recordLife(t testing.TB, binary string, seed uint64, variants int) *trial {
 	t.Helper()
 	s := newSite(t, binary, seed)
 	must.Do(t, s.start())
@@ -59,9 +58,7 @@ func recordLife(t testing.TB, binary string, seed uint64) *trial {
 	must.Do(t, s.start())
 	s.load(3, 10)
 	s.server.Stop()
-	tr := newTrial(t, s, seed, ready)
-	tr.cuts = every(0, len(tr.log))
-	return tr
+	return s.trial(ready, variants, every(0, s.fs.Len()))
 }
 
 // noteNewBlock is a fault that never fails an operation. It notes a page for which the disk has no
@@ -108,7 +105,7 @@ func runImage(t *testing.T, tr *trial, c cut) {
 	again, token := load.NewLedger(), server.Token("--ttl", "0")
 	again.Post = func(body string) (plantstore.Reply, error) { return server.TryPost(token, body) }
 	checked := 0
-	for id, e := range tr.ledger.Of(load.Stored) {
+	for id, e := range tr.Of(load.Stored) {
 		if e.At > c.point || checked == 40 {
 			continue
 		}

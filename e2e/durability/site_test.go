@@ -25,6 +25,7 @@ type site struct {
 	*load.Ledger
 
 	t      testing.TB
+	seed   uint64
 	fs     *faultfs.FS
 	random *rand.Rand // of plants
 	binary string     // of the server; empty: the regular program
@@ -36,7 +37,7 @@ type site struct {
 // newSite mounts an empty file system.
 func newSite(t testing.TB, binary string, seed uint64) *site {
 	t.Helper()
-	s := &site{Ledger: load.NewLedger(), t: t, fs: faultfs.Mount(t), random: rand.New(rand.NewPCG(seed, 0)), binary: binary}
+	s := &site{Ledger: load.NewLedger(), t: t, seed: seed, fs: faultfs.Mount(t), random: rand.New(rand.NewPCG(seed, 0)), binary: binary}
 	s.Clock = s.fs.Len
 	s.Post = func(body string) (plantstore.Reply, error) { return s.server.TryPost(s.token, body) }
 	return s
@@ -54,16 +55,10 @@ func (s *site) start() error {
 	}
 	s.server = server
 	if s.token == "" {
-		s.token = s.newToken()
+		secret := bytes.TrimSpace(must.Get(s.fs.ReadFile(secretFile))(s.t))
+		s.token = must.Get(auth.Issue(auth.Secret(secret), auth.Grant{Subject: "test"}, time.Now()))(s.t)
 	}
 	return nil
-}
-
-// newToken returns a token for the server, without touching the file system.
-func (s *site) newToken() string {
-	s.t.Helper()
-	secret := bytes.TrimSpace(must.Get(s.fs.ReadFile(secretFile))(s.t))
-	return must.Get(auth.Issue(auth.Secret(secret), auth.Grant{Subject: "test"}, time.Now()))(s.t)
 }
 
 // end shuts the server down with SIGTERM, and returns its exit code.
@@ -93,6 +88,19 @@ func (s *site) createNext() load.Response { return s.Create(next(s.random)) }
 func (s *site) repeat(f load.Fate) {
 	for id, e := range s.Of(f) {
 		s.Create(id, e.Plant)
+	}
+}
+
+// wantStored starts the server. It must have the plants that were acknowledged, and create those that
+// were refused.
+func (s *site) wantStored() {
+	s.t.Helper()
+	must.Do(s.t, s.start())
+	s.repeat(load.Stored)
+	s.repeat(load.Absent)
+	s.server.Stop()
+	for _, contradiction := range s.Contradictions() {
+		s.t.Error(contradiction)
 	}
 }
 

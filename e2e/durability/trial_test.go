@@ -21,25 +21,19 @@ const (
 	sampling = 200
 )
 
-// A trial cuts the power at points of a log, and inspects the remaining files.
+// A trial cuts the power at points of the log of a site, and inspects the remaining files.
 type trial struct {
-	seed   uint64
-	log    []faultfs.Op
-	ledger *load.Ledger
-	secret []byte
-	// ready is the length of the log from which on the secret must exist.
-	ready int
-	// cuts are the lengths of the log at which the power is cut, ascending.
-	cuts []int
-	// variants is the number of images at each point.
-	variants int
+	*site
+
+	secret   []byte
+	ready    int   // length of the log from which on the secret must exist
+	variants int   // number of images at each point
+	cuts     []int // lengths of the log at which the power is cut, ascending
 }
 
-// newTrial returns a trial of the log of a site.
-func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
-	t.Helper()
-	secret := must.Get(s.fs.ReadFile(secretFile))(t)
-	return &trial{seed: seed, log: s.fs.Log(), ledger: s.Ledger, secret: secret, ready: ready}
+func (s *site) trial(ready, variants int, cuts []int) *trial {
+	s.t.Helper()
+	return &trial{s, must.Get(s.fs.ReadFile(secretFile))(s.t), ready, variants, cuts}
 }
 
 // A result is the result of a trial.
@@ -65,7 +59,7 @@ func (c cut) String() string {
 // it makes none.
 func (tr *trial) run(t testing.TB, idle openers) (r result) {
 	t.Helper()
-	if r.violations = tr.ledger.Contradictions(); len(r.violations) > 0 {
+	if r.violations = tr.Contradictions(); len(r.violations) > 0 {
 		return r
 	}
 	cuts := tr.generate()
@@ -101,7 +95,7 @@ func (tr *trial) run(t testing.TB, idle openers) (r result) {
 // last of them: then most plants were acknowledged.
 func (tr *trial) generate() (cuts []cut) {
 	survivals := []faultfs.Survival{faultfs.None, faultfs.All, faultfs.Random} // with random survival for all others
-	replay, hash, seen := faultfs.NewReplay(tr.log), maphash.MakeSeed(), map[uint64]int{}
+	replay, hash, seen := faultfs.NewReplay(tr.fs.Log()), maphash.MakeSeed(), map[uint64]int{}
 	for _, point := range tr.cuts {
 		replay.To(point)
 		for variant := range tr.variants {
@@ -128,14 +122,11 @@ func (tr *trial) check(idle openers, c cut, sampled bool) (wrong []string) {
 	case !found && c.point >= tr.ready:
 		wrong = append(wrong, "the secret is lost, which was in use")
 	}
-	v, err := idle.open(c.image, sampled)
-	switch {
-	case err != nil:
-		return append(wrong, fmt.Sprint("the image was not opened: ", err))
-	case v.Error != "":
+	v := idle.open(c.image, sampled)
+	if v.Error != "" {
 		return append(wrong, v.Error)
 	}
-	return append(wrong, tr.ledger.Check(c.point, v.Plants)...)
+	return append(wrong, tr.Check(c.point, v.Plants)...)
 }
 
 // every returns the numbers from from to to, both included.
