@@ -2,17 +2,16 @@ package apidocs_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/must"
@@ -46,71 +45,23 @@ func TestOnlyTheServerURLChanges(t *testing.T) {
 	}
 }
 
-func TestJSONEqualsYAML(t *testing.T) {
-	t.Parallel()
-	d := describe(t, defaultURL)
-	if !json.Valid(d.JSON.Bytes()) {
-		t.Fatal("the JSON is not valid")
-	}
-	// Every JSON document is a YAML document, so one reader is enough for both.
-	want, got := leaves(t, d.YAML.Bytes()), leaves(t, d.JSON.Bytes())
-	if len(want) < 200 {
-		t.Fatalf("only %d values were compared", len(want))
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("values or their order differ (-yaml +json):\n%s", diff)
-	}
-}
-
-// leaves returns each scalar of a document with its path, type and spelling, in document order.
-func leaves(t *testing.T, document []byte) []string {
-	t.Helper()
-	var root yaml.Node
-	must.Do(t, yaml.Unmarshal(document, &root))
-	var all []string
-	var walk func(path string, node *yaml.Node)
-	walk = func(path string, node *yaml.Node) {
-		switch node.Kind {
-		case yaml.MappingNode:
-			for i := 0; i < len(node.Content); i += 2 {
-				walk(path+"/"+node.Content[i].Value, node.Content[i+1])
-			}
-		case yaml.ScalarNode:
-			all = append(all, path+" "+node.ShortTag()+" "+node.Value)
-		default:
-			for _, child := range node.Content {
-				walk(path+"/-", child)
-			}
-		}
-	}
-	walk("", &root)
-	return all
-}
-
 func TestServerURL(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ base, want string }{
 		"plain":                   {"https://plants.test", "https://plants.test"},
 		"slash at the end":        {"https://plants.test/", "https://plants.test"},
-		"path and slash":          {"https://plants.test/api/", "https://plants.test/api"},
 		"IPv6":                    {"http://[::1]:8080", "http://[::1]:8080"},
-		"quotes":                  {`http://h/'a"b'`, `http://h/'a"b'`},
 		"line break":              {"http://h/\nopenapi: 2.0", "http://h/\nopenapi: 2.0"},
-		"control character":       {"http://h/\x01", "http://h/\x01"},
 		"beyond ASCII":            {"http://bücher.test/桜🌸\u2028", "http://bücher.test/桜🌸\u2028"},
-		"HTML":                    {"http://h/?a=1&b=<2>", "http://h/?a=1&b=<2>"},
 		"braces name no variable": {"http://h/{x}", "http://h/%7Bx%7D"},
 	}
 	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := describe(t, tt.base)
-			for _, document := range []*apidocs.Document{d.YAML, d.JSON} {
-				if diff := cmp.Diff([]server{{URL: tt.want}}, parse(t, document).Servers); diff != "" {
-					t.Errorf("servers (-want +got):\n%s", diff)
-				}
+		d := describe(t, tt.base)
+		for _, document := range []*apidocs.Document{d.YAML, d.JSON} {
+			if got := parse(t, document).Servers; !slices.Equal(got, []server{{URL: tt.want}}) {
+				t.Errorf("%s: the servers are %v, want %s", name, got, tt.want)
 			}
-		})
+		}
 	}
 	if _, err := apidocs.New("http://h/\xff"); err == nil {
 		t.Error("New accepts a URL that is not UTF-8")

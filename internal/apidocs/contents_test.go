@@ -24,6 +24,7 @@ type outline struct {
 	OpenAPI string `yaml:"openapi"`
 	Info    struct {
 		Title       string            `yaml:"title"`
+		Summary     string            `yaml:"summary"`
 		Version     string            `yaml:"version"`
 		Description string            `yaml:"description"`
 		License     map[string]string `yaml:"license"`

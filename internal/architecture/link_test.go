@@ -2,7 +2,6 @@ package architecture
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -38,7 +37,7 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 		"plantstore/internal/watchdog",
 	}
 	for _, module := range programs {
-		linked := strings.Fields(runGo(t, module, "list", "-deps", "-tags", releaseTags(t), "."))
+		linked := strings.Fields(runGo(t, module, "list", "-deps", "-tags", strings.TrimSpace(readFile(t, ".ci/tags")), "."))
 		if !slices.Contains(linked, "plantstore/internal/cli") {
 			t.Fatalf("this is not the list of linked packages: %q", linked)
 		}
@@ -71,24 +70,16 @@ func TestDependenciesAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	document := must.Get(os.ReadFile(filepath.Join(root, "docs", "dependencies.md")))(t)
 	var got []string
 	// Other tables in it have rows without a dot.
-	for _, row := range regexp.MustCompile("(?m)^\\| `([^` ]+\\.[^` ]+)` \\|").FindAllSubmatch(document, -1) {
-		got = append(got, string(row[1]))
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^` ]+\\.[^` ]+)` \\|").FindAllStringSubmatch(readFile(t, "docs/dependencies.md"), -1) {
+		got = append(got, row[1])
 	}
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows of docs/dependencies.md (-go.mod +document):\n%s", diff)
 	}
-}
-
-// releaseTags returns the build tags of a release.
-func releaseTags(t *testing.T) string {
-	t.Helper()
-	tags := must.Get(os.ReadFile(filepath.Join(root, ".ci", "tags")))(t)
-	return strings.TrimSpace(string(tags))
 }
 
 // runGo returns the output of a go command in a directory of the project.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"plantstore/internal/must"
 	"plantstore/models"
 )
@@ -24,23 +22,16 @@ func TestGeneratedCodes(t *testing.T) {
 	for _, row := range models.Codes() {
 		fmt.Fprintf(&table, "| %d | %s |\n", row.Code, row.Meaning)
 	}
-	checkPart(t, "docs/errors.md", "codes", table.String())
-}
-
-// checkPart compares the part of a document between two markers with its expected
-// contents, or writes it.
-func checkPart(t *testing.T, document, marker, want string) {
-	t.Helper()
-	begin, end := "<!-- "+marker+":begin -->\n", "<!-- "+marker+":end -->"
+	const document, begin, end = "docs/errors.md", "<!-- codes:begin -->\n", "<!-- codes:end -->"
 	before, rest, found := strings.Cut(readFile(t, document), begin)
 	got, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
+	switch {
+	case !found || !closed:
 		t.Fatalf("%s has no lines %s and %s", document, begin, end)
-	}
-	if *update {
-		must.Do(t, os.WriteFile(filepath.Join(root, document), []byte(before+begin+want+end+after), 0o644))
-	} else if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s is out of date; run make generate (-want +got):\n%s", document, diff)
+	case *update:
+		must.Do(t, os.WriteFile(filepath.Join(root, document), []byte(before+begin+table.String()+end+after), 0o644))
+	case got != table.String():
+		t.Errorf("%s is out of date; run make generate: want\n%s", document, &table)
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
-
-	"plantstore/internal/must"
 )
 
 // A shippedFile is a file or a directory in a list of .goreleaser.yaml.
@@ -24,8 +22,7 @@ func TestLinksOfShippedDocuments(t *testing.T) {
 		Archives []struct{ Files []shippedFile }
 		Nfpms    []struct{ Contents []shippedFile }
 	}
-	text := must.Get(os.ReadFile(filepath.Join(root, ".goreleaser.yaml")))(t)
-	if err := yaml.Unmarshal(text, &release); err != nil || len(release.Archives) != 2 || len(release.Nfpms) != 1 {
+	if err := yaml.Unmarshal([]byte(readFile(t, ".goreleaser.yaml")), &release); err != nil || len(release.Archives) != 2 || len(release.Nfpms) != 1 {
 		t.Fatalf("%v, %d archives, %d nfpms", err, len(release.Archives), len(release.Nfpms))
 	}
 	lists := map[string][]shippedFile{"archive": release.Archives[0].Files, "archive of plantstore-cluster": release.Archives[1].Files}
