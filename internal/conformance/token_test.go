@@ -14,9 +14,14 @@ func testValues(token string) values {
 	return values{host: "h", token: token, secret: []byte(testSecret), claims: claimsOf(token), firstID: 1 << 52}
 }
 
-// TestTokensAreSigned checks that another library accepts the signatures.
+// TestTokensAreSigned checks that another library accepts the signatures, and that padding is there where it
+// is wanted.
 func TestTokensAreSigned(t *testing.T) {
 	t.Parallel()
+	padded := must.Get(Token{Padded: true}.text(testValues("given")))(t)
+	if parts := strings.Split(padded, "."); !strings.HasSuffix(parts[0], "=") || !strings.HasSuffix(parts[1], "=") {
+		t.Errorf("%s is not padded", padded)
+	}
 	for algorithm, header := range map[string]string{"": "", "HS384": `{"alg":"HS384"}`, "HS512": `{"alg":"HS512"}`} {
 		text := must.Get(Token{Header: header, MAC: algorithm}.text(testValues("given")))(t)
 		if _, err := jwt.Parse(text, func(*jwt.Token) (any, error) { return []byte(testSecret), nil }); err != nil {
