@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -102,7 +101,7 @@ func (h *harness) copyStore(ctx context.Context, s store, dir string) error {
 	if s.plants == 0 {
 		return nil
 	}
-	built := filepath.Join(h.dir, s.order+"-"+strconv.FormatInt(s.plants, 10))
+	built := filepath.Join(h.dir, fmt.Sprint(s.order, s.plants))
 	if _, err := os.Stat(built); err != nil {
 		if err := errors.Join(os.Mkdir(built, 0o700), h.build(ctx, s, built)); err != nil {
 			return err
@@ -118,13 +117,8 @@ func (h *harness) copyStore(ctx context.Context, s store, dir string) error {
 // build imports the plants of the store into an empty database in dir.
 func (h *harness) build(ctx context.Context, s store, dir string) error {
 	cmd := h.command(ctx, dir, own, "plants", "import", "--quiet", "-")
-	cmd.Stdin = s.lines()
-	return output(cmd)
-}
-
-// lines returns the plants of the store as JSON Lines.
-func (s store) lines() io.Reader {
 	r, w := io.Pipe()
+	cmd.Stdin = r
 	go func() {
 		buffer := bufio.NewWriter(w)
 		for n := range s.plants {
@@ -135,7 +129,7 @@ func (s store) lines() io.Reader {
 		}
 		_ = w.CloseWithError(buffer.Flush()) // it always returns nil
 	}()
-	return r
+	return output(cmd)
 }
 
 // A usage is the processor time used up to a moment.
@@ -145,27 +139,13 @@ type usage struct {
 }
 
 func readUsage() (u usage, err error) {
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var r syscall.Rusage
-		if err := syscall.Getrusage(who, &r); err != nil {
-			return usage{}, err
-		}
-		u.others -= time.Duration(r.Utime.Nano() + r.Stime.Nano())
-	}
+	var self, children syscall.Rusage
 	stat, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return usage{}, err
-	}
-	const (
-		tick               = 10 * time.Millisecond // of proc(5), on every Linux
-		idle, iowait, last = 4, 5, 8               // fields; guest time, after the last one, is part of user time
-	)
-	for i, field := range strings.Fields(string(stat))[:last+1] {
-		n, _ := strconv.ParseInt(field, 10, 64) // 0 for the first field, "cpu"
-		u.total += time.Duration(n) * tick
-		if i != idle && i != iowait {
-			u.others += time.Duration(n) * tick
-		}
-	}
-	return u, nil
+	err = errors.Join(err, syscall.Getrusage(syscall.RUSAGE_SELF, &self), syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children))
+	var user, nice, system, idle, iowait, irq, softirq, steal time.Duration // in ticks
+	_, scanErr := fmt.Sscan(strings.TrimPrefix(string(stat), "cpu"), &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal)
+	const tick = 10 * time.Millisecond // of proc(5), on every Linux
+	busy := (user + nice + system + irq + softirq + steal) * tick
+	own := self.Utime.Nano() + self.Stime.Nano() + children.Utime.Nano() + children.Stime.Nano()
+	return usage{others: busy - time.Duration(own), total: busy + (idle+iowait)*tick}, errors.Join(err, scanErr)
 }

@@ -22,7 +22,8 @@ type process struct {
 	started time.Duration // from its start to its first response
 }
 
-// start starts the program of a measurement, and returns when it has created a plant.
+// start starts the program of a measurement, and returns when it has created a plant, with a negative
+// id, which no load uses.
 func (h *harness) start(ctx context.Context, m measurement, dir string) (*process, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,37 +35,23 @@ func (h *harness) start(ctx context.Context, m measurement, dir string) (*proces
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	p.cmd.Env = append(p.cmd.Env, "ADDR="+p.addr, "ADMIN_ADDR=127.0.0.1:0")
-	p.cmd.Stderr = log
+	p.cmd.Env, p.cmd.Stderr = append(p.cmd.Env, "ADDR="+p.addr, "ADMIN_ADDR=127.0.0.1:0"), log
 	begin := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	if err := p.create(ctx, h.token); err != nil {
+	var r plantstore.Reply
+	for err = syscall.ECONNREFUSED; errors.Is(err, syscall.ECONNREFUSED) && time.Since(begin) < plantstore.Patience; time.Sleep(time.Millisecond) {
+		body := fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, -time.Now().UnixNano())
+		r, err = plantstore.Post(ctx, http.DefaultClient, "http://"+p.addr, h.token, body)
+		p.started = time.Since(begin)
+	}
+	if err != nil || r.Status != http.StatusOK {
 		p.end(os.Kill)
 		text, _ := os.ReadFile(log.Name())
-		return nil, fmt.Errorf("start %s: %w\n%s", m.program, err, text)
+		return nil, fmt.Errorf("the first create by %s got %d %s, %w\n%s", m.program, r.Status, r.Body, err, text)
 	}
-	p.started = time.Since(begin)
 	return p, nil
-}
-
-// create creates a plant as soon as the server listens, with a negative id, which no load uses.
-func (p *process) create(ctx context.Context, token string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	for ; ; time.Sleep(time.Millisecond) {
-		body := fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, -time.Now().UnixNano())
-		r, err := plantstore.Post(ctx, http.DefaultClient, "http://"+p.addr, token, body)
-		switch {
-		case err == nil && r.Status == http.StatusOK:
-			return nil
-		case err == nil:
-			return fmt.Errorf("the first create got %d %s", r.Status, r.Body)
-		case !errors.Is(err, syscall.ECONNREFUSED):
-			return err
-		}
-	}
 }
 
 // end signals the process, and waits until it has exited.

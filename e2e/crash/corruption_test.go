@@ -60,15 +60,15 @@ func flip(file []byte, random *rand.Rand, spans []span) (undo func(), place int)
 func TestFlippedRecords(t *testing.T) {
 	t.Parallel()
 	dir, file := newDatabase(t)
-	random, inspector, plants := newRandom(t), newInspector(t), newLayout(t, file).records
-	if v := inspector.inspect(dir); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
+	random, inspect, plants := newRandom(t), newInspector(t), newLayout(t, file).records
+	if v := inspect(dir); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
 		t.Fatalf("an intact file with %d records: %+v", len(plants), v)
 	}
 	for n := range plantstore.Torture(250, 10_000) {
 		undo, place := flip(file, random, plants)
 		writeDatabase(t, dir, file)
 		undo()
-		if v := inspector.inspect(dir); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
+		if v := inspect(dir); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
 			t.Errorf("a bit of byte %d of a record: %+v, want corruption reported and no wrong plant", place, v)
 		}
 		if n%25 == 0 {
@@ -82,7 +82,7 @@ func TestFlippedRecords(t *testing.T) {
 func TestFlippedElsewhere(t *testing.T) {
 	t.Parallel()
 	dir, file := newDatabase(t)
-	random, inspector, l := newRandom(t), newInspector(t), newLayout(t, file)
+	random, inspect, l := newRandom(t), newInspector(t), newLayout(t, file)
 	for name, spans := range map[string][]span{
 		"meta pages":   {{0, 80}, {l.pageSize, l.pageSize + 80}},
 		"page headers": l.headers,
@@ -93,7 +93,7 @@ func TestFlippedElsewhere(t *testing.T) {
 			undo, place := flip(file, random, spans)
 			writeDatabase(t, dir, file)
 			undo()
-			v := inspector.inspect(dir)
+			v := inspect(dir)
 			if v.Crash != "" {
 				// The race detector aborts a process that would otherwise continue.
 				code, stderr := runIn(t, dir, "check")
@@ -123,26 +123,4 @@ func outcome(v verdict) string {
 		return "found by the check"
 	}
 	return "no harm done"
-}
-
-// TestCut truncates the file at many lengths: it must be refused, or have all its plants.
-func TestCut(t *testing.T) {
-	t.Parallel()
-	dir, file := newDatabase(t)
-	random, inspector, l := newRandom(t), newInspector(t), newLayout(t, file)
-	lengths := []int{0, 1, 80, l.pageSize, 2 * l.pageSize, 4 * l.pageSize, l.used - l.pageSize, l.used - 1, l.used}
-	for range 50 {
-		lengths = append(lengths, random.IntN(len(file)))
-	}
-	for n, length := range lengths {
-		writeDatabase(t, dir, file[:length])
-		v := inspector.inspect(dir)
-		if (v.Refused != "") != (length < l.used) || v.Crash != "" || v.Refused == "" && v.Missing > 0 {
-			t.Errorf("cut to %d bytes of %d: %+v", length, l.used, v)
-		}
-		if n < 8 {
-			wantCommand(t, dir, 1, databaseFile, "check")
-			wantCommand(t, dir, 3, databaseFile, "serve")
-		}
-	}
 }

@@ -70,19 +70,29 @@ func wantLast(t *testing.T, dir string) {
 	}
 }
 
-// TestCorruptAtStart overwrites a page that the start reads: the server ends with exit code 3.
+// TestCorruptAtStart overwrites a page that the start reads, or truncates the file: the server ends
+// with exit code 3.
 func TestCorruptAtStart(t *testing.T) {
 	t.Parallel()
 	dir, file := newDatabase(t)
 	l := newLayout(t, file)
-	for _, header := range []span{{0, 0}, l.headers[0], l.headers[len(l.headers)-1]} { // a meta page, the root, the last leaf
+	files := map[string][]byte{}
+	for _, start := range []int{0, l.headers[0].start, l.headers[len(l.headers)-1].start} { // a meta page, the root, the last leaf
 		corrupt := slices.Clone(file)
-		clear(corrupt[header.start:][:l.pageSize])
-		writeDatabase(t, dir, corrupt)
+		clear(corrupt[start:][:l.pageSize])
+		files[fmt.Sprint("without the page at ", start)] = corrupt
+	}
+	for _, length := range []int{0, 1, 80, l.pageSize, 2 * l.pageSize, 4 * l.pageSize, l.used - l.pageSize, l.used - 1} {
+		files[fmt.Sprintf("cut to %d bytes of %d", length, l.used)] = file[:length]
+	}
+	for name, file := range files {
+		writeDatabase(t, dir, file)
 		code, stderr := runIn(t, dir, "serve")
-		if code != 3 || !strings.Contains(lastLine(stderr), "restore") || strings.Contains(stderr, `"ready"`) {
-			t.Errorf("page %d is corrupt: exit code %d:\n%s", header.start/l.pageSize, code, stderr)
+		if code != 3 || !strings.Contains(lastLine(stderr), databaseFile) || strings.Contains(stderr, `"ready"`) {
+			t.Errorf("%s: exit code %d:\n%s", name, code, stderr)
 		}
 		wantCommand(t, dir, 1, databaseFile, "check")
 	}
+	writeDatabase(t, dir, file[:l.used])
+	wantCommand(t, dir, 0, "", "check")
 }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/reexec"
 	"plantstore/models"
 	"plantstore/storage"
@@ -37,11 +37,11 @@ func catalogue() map[int64]models.Plant {
 
 // A verdict is the result of the inspection of a file.
 type verdict struct {
-	Refused    string   `json:"refused"`    // reason why the file was not opened
-	Corruption []string `json:"corruption"` // findings of the check
-	Missing    int      `json:"missing"`    // plants that were not returned
-	Wrong      []string `json:"wrong"`      // plants that were returned but never stored
-	Crash      string   `json:"-"`          // how the process exited, if it did
+	Refused    string   // reason why the file was not opened
+	Corruption []string // findings of the check
+	Missing    int      // plants that were not returned
+	Wrong      []string // plants that were returned but never stored
+	Crash      string   // how the process exited, if it did
 }
 
 // reported reports whether the file was refused or has findings.
@@ -77,22 +77,16 @@ func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	return v
 }
 
-// An inspector inspects files in another process, since a corrupt file could crash it.
-type inspector struct{ worker reexec.Worker }
-
-// newInspector returns an inspector that lasts until the end of the test.
-func newInspector(t testing.TB) *inspector {
+// newInspector returns the function inspect for the database in the directory of a server, in another
+// process, since a corrupt file could crash it. It lasts until the end of the test.
+func newInspector(t testing.TB) func(dir string) verdict {
 	t.Helper()
-	i := new(inspector)
-	t.Cleanup(func() { _ = i.worker.Close() })
-	return i
-}
-
-// inspect is the function inspect, in the other process, of the database in the directory of a
-// server.
-func (i *inspector) inspect(dir string) (v verdict) {
-	if err := i.worker.Inspect(filepath.Join(dir, databaseFile), 10*time.Second, &v); err != nil {
-		return verdict{Crash: fmt.Sprintf("%.300v", err)}
+	worker := new(reexec.Worker)
+	t.Cleanup(func() { _ = worker.Close() })
+	return func(dir string) (v verdict) {
+		if err := worker.Inspect(filepath.Join(dir, databaseFile), plantstore.Patience, &v); err != nil {
+			return verdict{Crash: fmt.Sprintf("%.300v", err)}
+		}
+		return v
 	}
-	return v
 }

@@ -8,40 +8,34 @@ import (
 )
 
 // TestKernelCrash shuts the file system down under a server under load, and
-// mounts it again: every plant that was acknowledged must be there (C5.26).
+// mounts it again: every plant that was acknowledged must be there (C5.26). Every other time the file
+// is checked after the crash.
 func TestKernelCrash(t *testing.T) {
 	t.Parallel()
 	for fs, mkfs := range map[string][]string{"ext4": volume.Ext4(), "xfs": {"mkfs.xfs", "-q", "-f"}} {
 		t.Run(fs, func(t *testing.T) {
 			t.Parallel()
 			v := volume.New(t, 320<<20, mkfs...) // the minimum size of xfs is 300 MiB
-			testKernelCrash(t, v, newSite(t, v.Dir))
+			s, rounds := newSite(t, v.Dir), plantstore.Torture(10, 100)
+			for round := range rounds {
+				from := s.Len()
+				s.interrupt(func() { v.ShutDown(volume.LogFlush + s.random.Uint32N(volume.NoLogFlush)) })
+				s.server.Kill()
+				v.Unmount()
+				v.Mount()
+				s.restart()
+				s.verify(from)
+				if round%2 == 0 {
+					s.check()
+					s.restart()
+				}
+				if t.Failed() {
+					return // the first loss is enough
+				}
+			}
+			s.verify(0)
+			s.check()
+			t.Logf("%d crashes, %d plants were acknowledged", rounds, s.Len())
 		})
 	}
-}
-
-// testKernelCrash shuts the file system down repeatedly. Every other time the file is checked after
-// the crash.
-func testKernelCrash(t *testing.T, v *volume.Volume, s *site) {
-	t.Helper()
-	rounds := plantstore.Torture(10, 100)
-	for round := range rounds {
-		from := s.Len()
-		s.interrupt(func() { v.ShutDown(volume.LogFlush + s.random.Uint32N(volume.NoLogFlush)) })
-		s.server.Kill()
-		v.Unmount()
-		v.Mount()
-		s.restart()
-		s.verify(from)
-		if round%2 == 0 {
-			s.check()
-			s.restart()
-		}
-		if t.Failed() {
-			return // the first loss is enough
-		}
-	}
-	s.verify(0)
-	s.check()
-	t.Logf("%d crashes, %d plants were acknowledged", rounds, s.Len())
 }

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,34 +26,23 @@ func TestVanishing(t *testing.T) {
 	} {
 		t.Run(harm, func(t *testing.T) {
 			t.Parallel()
-			testVanishing(t, newSite(t, t.TempDir()), tt.harm, tt.want...)
+			s := newSite(t, t.TempDir())
+			for n := range 20 {
+				if !s.create(1, n) {
+					t.Fatalf("plant %d was not stored", n)
+				}
+			}
+			must.Do(t, tt.harm(filepath.Join(s.server.Dir, databaseFile)))
+			if s.random.IntN(2) > 0 {
+				s.create(2, 0) // it may be acknowledged: the server checks its files once a second
+			}
+			s.wantEnd(1, tt.want...)
 		})
 	}
-}
-
-func testVanishing(t *testing.T, s *site, harm func(path string) error, want ...string) {
-	t.Helper()
-	for n := range 20 {
-		s.create(1, n)
-	}
-	if s.Len() != 20 {
-		t.Fatalf("only %d plants were stored", s.Len())
-	}
-	must.Do(t, harm(filepath.Join(s.server.Dir, databaseFile)))
-	if s.random.IntN(2) > 0 {
-		s.create(2, 0) // it may be acknowledged: the server checks its files once a second
-	}
-	s.wantEnd(1, want...)
 }
 
 // replace replaces a file by a copy of another one.
 func replace(path string) error {
 	file, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".copy", file, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".copy", path)
+	return errors.Join(err, os.WriteFile(path+".copy", file, 0o600), os.Rename(path+".copy", path))
 }
