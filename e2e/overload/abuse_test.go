@@ -1,6 +1,7 @@
 package overload
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,8 +21,8 @@ import (
 func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the ports and files
 	const connections, most = 10_000, 250_000_000 // with garbage of the creates
 	s := newSite(t, "PPROF=on", goLimit(connections))
-	for n := range 500 { // memory that is allocated once does not count as the cost of a connection
-		s.wantSmall(t, int64(connections+1+n))
+	for n := range int64(500) { // memory that is allocated once does not count as the cost of a connection
+		s.wantSmall(connections + 1 + n)
 	}
 	before := memory(t, s.server, "VmRSS")
 	clients := make([]*plantstore.Conn, connections)
@@ -31,9 +32,7 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 			t.Error(err)
 			return
 		}
-		if a, err := clients[n].Do(s.create(int64(n))); err != nil || !created(a) {
-			t.Errorf("response %v, %v", a, err)
-		}
+		s.want(clients[n], "a create", s.create(int64(n)), created)
 	})
 	if t.Failed() {
 		return
@@ -47,15 +46,11 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 	wantMemory(t, s.server, "VmRSS", before+most)
 
 	// They use all connections: one more is refused, and they still work.
-	extra := must.Get(s.dial(0))(t)
-	if a, err := extra.Do(s.create(connections)); err != nil || !refused(a) || !a.Closes {
-		t.Errorf("one more connection: %v, %v", a, err)
-	}
-	_ = extra.Close()
+	s.on(0, func(c *plantstore.Conn) {
+		s.want(c, "one more connection", s.create(connections), func(a plantstore.Reply) bool { return refused(a) && a.Closes })
+	})
 	load.Each(connections, 64, func(n int) {
-		if a, err := clients[n].Do(s.create(int64(n))); err != nil || !a.Identical() {
-			t.Errorf("response %v, %v", a, err)
-		}
+		s.want(clients[n], "the same create", s.create(int64(n)), plantstore.Reply.Identical)
 		_ = clients[n].Close()
 	})
 	wantMemory(t, s.server, "VmHWM", memoryBound(connections))
@@ -69,40 +64,32 @@ func TestFloods(t *testing.T) {
 	const clients = 600
 	s := newSite(t, "REQUEST_TIMEOUT=5s")
 	c := must.Get(s.dial(0))(t)
-	if a, err := c.Do(s.create(-1)); err != nil || !created(a) {
-		t.Fatalf("before: %v, %v", a, err)
-	}
+	defer func() { _ = c.Close() }()
+	s.want(c, "before", s.create(-1), created)
 	before := s.held()
 	var all sync.WaitGroup
 	for n := range clients {
-		all.Go(func() { s.flood(n, n%3) })
+		all.Go(func() { s.on(n, func(c *plantstore.Conn) { s.flood(c, n%3) }) })
 	}
 	slow := make(chan struct{})
 	go func() { all.Wait(); close(slow) }()
 	served := 0
-	for waiting := true; waiting; served++ {
-		if a, err := c.Do(s.create(int64(served))); err != nil || !created(a) {
-			t.Fatalf("meanwhile: %v, %v", a, err)
-		}
+	for waiting := true; waiting && !t.Failed(); served++ {
+		s.want(c, "meanwhile", s.create(int64(served)), created)
 		select {
 		case <-slow:
 			waiting = false
 		case <-time.After(10 * time.Millisecond): // a regular client
 		}
 	}
+	<-slow
 	t.Logf("%d plants were created meanwhile", served)
 	s.wantHeld(before)
 }
 
 // flood sends the start of a header (kind 0), or of a body (1), or requests whose responses it never
 // reads (2), and then a byte at a time, until the connection closes. Only a body gets a response.
-func (s *site) flood(n, kind int) {
-	c, err := s.dial(n)
-	if err != nil {
-		s.t.Error(err)
-		return
-	}
-	defer func() { _ = c.Close() }()
+func (s *site) flood(c *plantstore.Conn, kind int) {
 	start := []string{
 		"POST /plants HTTP/1.1\r\nX-Slow: ",
 		plantstore.Header(s.token, "Content-Length: 1000") + `{"name": "`,
@@ -150,22 +137,18 @@ func TestHugeBodies(t *testing.T) {
 			{fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size), http.StatusUnauthorized},
 			{"POST /plants HTTP/1.1\r\nHost: x\r\nX-Huge: ", http.StatusRequestHeaderFieldsTooLarge},
 		}[n%4]
-		c, err := s.dial(n)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer func() { _ = c.Close() }()
-		err = c.Send(kind.start)
-		var sender sync.WaitGroup
-		sender.Go(func() {
-			_, _ = io.CopyN(c, endless{}, size) // the server may have closed the connection
+		s.on(n, func(c *plantstore.Conn) {
+			sent := make(chan error, 1)
+			go func() {
+				err := c.Send(kind.start)
+				_, _ = io.CopyN(c, endless{}, size) // the server may have closed the connection
+				sent <- err
+			}()
+			a, err := c.Receive()
+			if err := cmp.Or(err, <-sent); err != nil || !isError(a, kind.want) || !a.Closes {
+				t.Errorf("%.60q: %v, %v, want error %d and a closed connection", kind.start, a, err, kind.want)
+			}
 		})
-		a, err2 := c.Receive()
-		if err != nil || err2 != nil || !isError(a, kind.want) || !a.Closes {
-			t.Errorf("%.60q: %v, %v, %v, want error %d and a closed connection", kind.start, a, err, err2, kind.want)
-		}
-		sender.Wait()
 	})
 	wantMemory(t, s.server, "VmHWM", before+size)
 }
@@ -200,31 +183,22 @@ func TestLargeBodies(t *testing.T) {
 		return b + strings.Repeat(" ", size-len(b)-2) + `"}`
 	}
 	holders := make([]*plantstore.Conn, fitting)
-	var subjects [4]string // each may hold a quarter of the memory
-	for i := range subjects {
-		subjects[i] = s.server.Token("--ttl", "0", "--subject", fmt.Sprint("holder ", i))
-	}
+	var token string
 	for n := range holders {
-		var err error
-		if holders[n], err = s.dial(n); err == nil {
-			err = holders[n].Send(plantstore.Header(subjects[n%4], fmt.Sprint("Content-Length: ", size)) + body(n)[:size-1])
+		if n%(fitting/4) == 0 { // each subject may hold a quarter of the memory
+			token = s.server.Token("--ttl", "0", "--subject", fmt.Sprint("holder ", n))
 		}
-		must.Do(t, err)
+		holders[n] = must.Get(s.dial(n))(t)
+		must.Do(t, holders[n].Send(plantstore.Header(token, fmt.Sprint("Content-Length: ", size))+body(n)[:size-1]))
 	}
 	s.awaitFull()
 	load.Each(clients, clients, func(n int) {
 		s.on(n, func(c *plantstore.Conn) {
-			if a, err := c.Do(plantstore.Create(s.token, body(fitting+n))); err != nil || !refused(a) {
-				t.Errorf("a large body too many: %v, %v", a, err)
-			}
+			s.want(c, "a large body too many", plantstore.Create(s.token, body(fitting+n)), refused)
 		})
 	})
-	s.wantSmall(t, 1<<40)
-	load.Each(fitting, fitting, func(n int) {
-		if a, err := holders[n].Do(body(n)[size-1:]); err != nil || !created(a) {
-			t.Errorf("a large body: %v, %v", a, err)
-		}
-	})
+	s.wantSmall(1 << 40)
+	load.Each(fitting, fitting, func(n int) { s.want(holders[n], "a large body", body(n)[size-1:], created) })
 	// Now all send at once, and retry as often as necessary.
 	load.Each(clients, clients, func(n int) { s.insist(n, plantstore.Create(s.token, body(fitting+n))) })
 	wantMemory(t, s.server, "VmHWM", memoryBound(200))
@@ -243,13 +217,8 @@ func (s *site) awaitFull() {
 }
 
 // wantSmall creates a small plant.
-func (s *site) wantSmall(t *testing.T, id int64) {
-	t.Helper()
-	s.on(0, func(c *plantstore.Conn) {
-		if a, err := c.Do(s.create(id)); err != nil || !created(a) {
-			t.Errorf("a small body: %v, %v", a, err)
-		}
-	})
+func (s *site) wantSmall(id int64) {
+	s.on(0, func(c *plantstore.Conn) { s.want(c, "a small body", s.create(id), created) })
 }
 
 // insist sends a request until it is accepted.

@@ -13,30 +13,17 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-const (
-	// patience bounds every wait; it is far above the usual duration.
-	patience = 4 * plantstore.Patience
-	// files is the number of files that a test and its server may open.
-	files = 12_000
-)
+// patience bounds every wait; it is far above the usual duration.
+const patience = 4 * plantstore.Patience
 
 func TestMain(m *testing.M) {
-	// Set explicitly, so that servers inherit it.
-	if err := allowFiles(files); err != nil {
+	const files = 12_000 // that a test and its server may open; only root may raise the limit
+	limit := syscall.Rlimit{Cur: files, Max: files}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil { // set explicitly, servers inherit it
 		fmt.Fprintln(os.Stderr, "the limit of open files:", err)
 		os.Exit(1)
 	}
 	os.Exit(plantstore.Main(m))
-}
-
-func allowFiles(number uint64) error {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return err
-	}
-	limit.Cur = max(limit.Cur, number)
-	limit.Max = max(limit.Max, number) // only root may raise it
-	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
 }
 
 // memory returns a figure of the memory of a process, VmRSS or VmHWM, in bytes, without the

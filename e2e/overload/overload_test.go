@@ -8,6 +8,7 @@ import (
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/load"
+	"plantstore/e2e/internal/plantstore"
 )
 
 // A crowd is a group of clients that create plants as fast as possible, and reconnect at once
@@ -30,29 +31,23 @@ func (c *crowd) run(clients, plants int) {
 
 // session sends a client's requests on one connection. It reports whether the client
 // should reconnect.
-func (c *crowd) session(n, plants int) bool {
-	conn, err := c.dial(n)
-	if err != nil {
-		c.t.Errorf("no connection: %v", err)
-		return false
-	}
-	defer func() { _ = conn.Close() }()
-	for c.Len() < plants {
-		id := c.next.Add(1)
-		a, err := conn.Do(c.create(id))
-		c.Note(id, plant(id), load.Response{Reply: a, Err: err}, 0)
-		switch {
-		case err != nil || !created(a) && !refused(a):
-			c.t.Errorf("response %+v, %v, want 200 or error 503", a.Error, err)
-			return false
-		case refused(a):
-			c.refused.Add(1)
+func (c *crowd) session(n, plants int) (again bool) {
+	c.on(n, func(conn *plantstore.Conn) {
+		for c.Len() < plants && !again {
+			id := c.next.Add(1)
+			a, err := conn.Do(c.create(id))
+			c.Note(id, plant(id), load.Response{Reply: a, Err: err}, 0)
+			if err != nil || !created(a) && !refused(a) {
+				c.t.Errorf("response %+v, %v, want 200 or error 503", a.Error, err)
+				return
+			}
+			if refused(a) {
+				c.refused.Add(1)
+			}
+			again = a.Closes
 		}
-		if a.Closes {
-			return true
-		}
-	}
-	return false
+	})
+	return again
 }
 
 // TestTenTimes checks a server with a slow disk and ten times more clients than connections.

@@ -44,6 +44,14 @@ func (s *site) on(n int, do func(c *plantstore.Conn)) {
 	do(c)
 }
 
+// want sends a request, and checks the response.
+func (s *site) want(c *plantstore.Conn, what, request string, holds func(plantstore.Reply) bool) {
+	s.t.Helper()
+	if r, err := c.Do(request); err != nil || !holds(r) {
+		s.t.Errorf("%s: %v, %v", what, r, err)
+	}
+}
+
 // created, refused and isError report whether the plant was stored now, was refused for lack of
 // resources, or whether the response is that Error.
 func created(r plantstore.Reply) bool { return r.Status == http.StatusOK }

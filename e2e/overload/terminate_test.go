@@ -13,10 +13,10 @@ import (
 type rush struct {
 	*site
 
-	next    atomic.Int64  // id
-	warm    chan struct{} // gets one from each client that has received a response
-	sending sync.RWMutex  // held by clients while they send a request
-	stopped bool          // SIGTERM was sent; sending guards it
+	next    atomic.Int64   // id
+	warm    sync.WaitGroup // of clients until their first response
+	sending sync.RWMutex   // held by clients while they send a request
+	stopped bool           // SIGTERM was sent; sending guards it
 	pending atomic.Int64
 }
 
@@ -26,14 +26,21 @@ func TestTerminate(t *testing.T) {
 	t.Parallel()
 	const clients = 500
 	for range 3 {
-		r := &rush{site: newSite(t), warm: make(chan struct{}, clients)}
+		r := &rush{site: newSite(t)}
+		r.warm.Add(clients)
 		var all sync.WaitGroup
 		for n := range clients {
-			all.Go(func() { r.run(n) })
+			all.Go(func() {
+				warm := sync.OnceFunc(r.warm.Done)
+				defer warm()
+				r.on(n, func(conn *plantstore.Conn) {
+					for r.create(conn) {
+						warm()
+					}
+				})
+			})
 		}
-		for range clients {
-			<-r.warm
-		}
+		r.warm.Wait()
 		r.terminate()
 		if code := r.server.AwaitExit(); code != 0 {
 			t.Errorf("exit code %d", code)
@@ -54,22 +61,6 @@ func (r *rush) terminate() {
 	defer r.sending.Unlock()
 	r.stopped = true
 	r.server.Terminate()
-}
-
-// run is one client.
-func (r *rush) run(n int) {
-	conn, err := r.dial(n)
-	if err != nil {
-		r.t.Error(err)
-		r.warm <- struct{}{}
-		return
-	}
-	defer func() { _ = conn.Close() }()
-	for warmed := false; r.create(conn); warmed = true {
-		if !warmed {
-			r.warm <- struct{}{}
-		}
-	}
 }
 
 // create creates one plant, and reports whether the connection can be used again.

@@ -46,9 +46,7 @@ func TestTLS(t *testing.T) {
 	last := must.Get(s.dial(0))(t)
 	last.Wrap(tls.Client(last.Conn, config))
 	t.Cleanup(func() { _ = last.Close() })
-	if a, err := last.Do(s.create(1)); err != nil || !created(a) {
-		t.Errorf("one more client: %v, %v", a, err)
-	}
+	s.want(last, "one more client", s.create(1), created)
 	wantMemory(t, s.server, "VmHWM", before+connections<<15+connections<<16) // as in docs/secure.md
 }
 
