@@ -73,7 +73,7 @@ func givenFiles(t *testing.T) map[string]givenFile {
 			":2: element 5: is empty; send a NewPlant as JSON",
 		}},
 		"lines.json":      {lines, "1 2", 0, nil},
-		"semicolons.csv":  refused("id;name\n1;Ficus\n", "has semicolons between its columns: save it as CSV with commas"),
+		"semicolons.CSV":  refused("id;name\n1;Ficus\n", "has semicolons between its columns: save it as CSV with commas"),
 		"quoted.csv":      refused(`"id";"name";"in, out"`+"\r\n", "has semicolons between its columns: save it as CSV with commas"),
 		"tabs.csv":        refused("id\tname\n1\tFicus\n", "has tabs between its columns: save it as CSV with commas"),
 		"sep.csv":         refused("sep=,\r\nid,name\r\n1,Ficus\r\n", `begins with "sep=,", which only a spreadsheet understands: delete that line, and save the file with commas`),
@@ -128,7 +128,7 @@ func TestImportOfGivenFiles(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeFile(t, name, file.text)
 			format := "json"
-			if strings.Contains(name, ".csv") {
+			if strings.Contains(strings.ToLower(name), ".csv") {
 				format = "csv"
 			}
 			command := []string{"plants", "import", "--quiet", "--on-conflict", "skip"}

@@ -14,60 +14,61 @@ import (
 	"plantstore/storage"
 )
 
-// TestImport checks that an import reports bad lines in order and counts all outcomes.
+// importPlants imports JSON Lines or an array. It returns the bad lines, and the error as it ends.
+func importPlants(
+	ctx context.Context, in io.Reader, skipConflicts bool, create func([]storage.Record) []error,
+) (bad []string, sum plantio.Summary, err error) {
+	err = plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, maxBytes), plantio.Options{
+		SkipConflicts: skipConflicts,
+		Create:        func(_ context.Context, records []storage.Record) []error { return create(records) },
+		Bad:           func(e *plantio.LineError) error { bad = append(bad, e.Error()); return nil },
+	}, &sum)
+	return bad, sum, err
+}
+
+// TestImport checks that an import of several batches reports bad lines in order and counts all outcomes.
 func TestImport(t *testing.T) {
 	t.Parallel()
-	const lines = 40_000
+	const lines = 20_000
 	var text strings.Builder
+	var wantBad, wantBadSkipping []string
 	for i := range lines {
-		if i%100 == 7 {
-			fmt.Fprintln(&text, "{}")
-			continue
-		}
-		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
-	}
-	outcome := func(id int64) error { // three ids in a hundred are taken
-		switch id % 100 {
-		case 1:
-			return &storage.ExistsError{Identical: true}
+		line, conflict, other := fmt.Sprintf(`{"id":%d,"name":"a"}`, i), "", ""
+		switch i % 100 {
 		case 2:
-			return &storage.ExistsError{}
+			conflict = fmt.Sprintf("line %d: id: %d is taken by a different plant", i+1, i)
 		case 3:
-			return &storage.CorruptError{ID: id, Err: storage.ErrCorrupt}
+			other = fmt.Sprintf("line %d: id: %d is taken by a corrupt record: stop the server and run plantstore check", i+1, i)
+		case 7:
+			line, other = "{}", fmt.Sprintf("line %d: id: is required; name: is required", i+1)
 		}
-		return nil
+		fmt.Fprintln(&text, line)
+		if other != "" {
+			wantBadSkipping = append(wantBadSkipping, other)
+		}
+		if conflict+other != "" {
+			wantBad = append(wantBad, conflict+other)
+		}
 	}
-	for _, skip := range []bool{false, true} {
-		var bad []int
-		var sum plantio.Summary
-		err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text.String()), plantio.JSONLines, maxBytes()), plantio.Options{
-			SkipConflicts: skip,
-			Create: func(_ context.Context, records []storage.Record) []error {
-				outcomes := make([]error, len(records))
-				for i, r := range records {
-					outcomes[i] = outcome(r.ID)
-				}
-				return outcomes
-			},
-			Bad: func(e *plantio.LineError) error { bad = append(bad, e.Line); return nil },
-		}, &sum)
-		want := plantio.Summary{Created: lines * 96 / 100, Identical: lines / 100, Bad: lines * 3 / 100, Conflicts: lines / 100}
-		perHundred := []int{3, 4, 8} // of ids 2 and 3, and the empty one
-		if skip {
-			want.Bad, want.Conflicts, want.Skipped, perHundred = lines*2/100, 0, lines/100, []int{4, 8}
+	create := func(records []storage.Record) []error { // three ids in a hundred are taken
+		outcomes := make([]error, len(records))
+		for i, r := range records {
+			outcomes[i] = map[int64]error{
+				1: &storage.ExistsError{Identical: true}, 2: &storage.ExistsError{}, 3: &storage.CorruptError{ID: r.ID, Err: storage.ErrCorrupt},
+			}[r.ID%100]
 		}
-		if diff := cmp.Diff(want, sum); diff != "" || err != nil {
-			t.Errorf("skip %v: %v (-want +got):\n%s", skip, err, diff)
-		}
-		var wantBad []int
-		for hundred := 0; hundred < lines; hundred += 100 {
-			for _, line := range perHundred {
-				wantBad = append(wantBad, hundred+line)
-			}
-		}
-		if diff := cmp.Diff(wantBad, bad); diff != "" {
-			t.Errorf("skip %v: bad lines (-want +got):\n%.500s", skip, diff)
-		}
+		return outcomes
+	}
+	const part = lines / 100
+	bad, sum, err := importPlants(t.Context(), strings.NewReader(text.String()), false, create)
+	want := plantio.Summary{Created: 96 * part, Identical: part, Bad: 3 * part, Conflicts: part}
+	if diff := cmp.Diff(want, sum) + cmp.Diff(wantBad, bad); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%.1000s", err, diff)
+	}
+	bad, sum, err = importPlants(t.Context(), strings.NewReader(text.String()), true, create)
+	want = plantio.Summary{Created: 96 * part, Identical: part, Bad: 2 * part, Skipped: part}
+	if diff := cmp.Diff(want, sum) + cmp.Diff(wantBadSkipping, bad); diff != "" || err != nil {
+		t.Errorf("skipping conflicts: %v (-want +got):\n%.1000s", err, diff)
 	}
 }
 
@@ -75,15 +76,10 @@ func TestImport(t *testing.T) {
 // one line.
 func TestImportOfArray(t *testing.T) {
 	t.Parallel()
-	var bad []string
-	var sum plantio.Summary
 	text := `[{"id":1,"name":"a"},{},{"id":2,"name":"b"},{}]`
-	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text), plantio.JSONLines, maxBytes()), plantio.Options{
-		Create: func(context.Context, []storage.Record) []error {
-			return []error{&storage.ExistsError{}, &storage.ExistsError{}}
-		},
-		Bad: func(e *plantio.LineError) error { bad = append(bad, e.Error()); return nil },
-	}, &sum)
+	bad, _, err := importPlants(t.Context(), strings.NewReader(text), false, func([]storage.Record) []error {
+		return []error{&storage.ExistsError{}, &storage.ExistsError{}}
+	})
 	want := []string{
 		"line 1: element 1: id: 1 is taken by a different plant",
 		"line 1: element 2: id: is required; name: is required",
@@ -95,29 +91,32 @@ func TestImportOfArray(t *testing.T) {
 	}
 }
 
+// repeat is an infinite reader of its text.
+type repeat string
+
+func (r repeat) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(r) <= len(p) {
+		n += copy(p[n:], r)
+	}
+	return n, nil
+}
+
 // TestImportMeetsFault checks that an import ends at the first error of the store and returns
 // the counts so far.
 func TestImportMeetsFault(t *testing.T) {
 	t.Parallel()
-	var text strings.Builder
-	for i := range 100_000 {
-		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
-	}
 	stored := int64(0)
-	var sum plantio.Summary
-	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(text.String()), plantio.JSONLines, maxBytes()), plantio.Options{
-		Create: func(_ context.Context, records []storage.Record) []error {
-			outcomes := make([]error, len(records))
-			if stored > 0 {
-				for i := range outcomes {
-					outcomes[i] = storage.ErrNoSpace
-				}
-			} else {
-				stored = int64(len(records))
-			}
-			return outcomes
-		},
-	}, &sum)
+	_, sum, err := importPlants(t.Context(), repeat("{\"id\":1,\"name\":\"a\"}\n"), false, func(records []storage.Record) []error {
+		outcomes := make([]error, len(records))
+		if stored > 0 {
+			outcomes[0] = storage.ErrNoSpace
+			outcomes[1] = errors.New("a later one")
+			return outcomes[:2]
+		}
+		stored = int64(len(records))
+		return outcomes
+	})
 	want := fmt.Sprintf("line %d: %v", stored+1, storage.ErrNoSpace)
 	if !errors.Is(err, storage.ErrNoSpace) || err.Error() != want || sum != (plantio.Summary{Created: stored}) {
 		t.Errorf("Import: %+v and %v, want %d created and %s", sum, err, stored, want)
@@ -134,41 +133,24 @@ func TestImportInterrupted(t *testing.T) {
 	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)
-		var sum plantio.Summary
-		err := plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, maxBytes()), plantio.Options{
-			Create: func(_ context.Context, records []storage.Record) []error {
-				cancel()
-				return make([]error, len(records))
-			},
-		}, &sum)
+		_, sum, err := importPlants(ctx, in, false, func(records []storage.Record) []error {
+			cancel()
+			return make([]error, len(records))
+		})
 		if !errors.Is(err, context.Canceled) || sum.Created == 0 {
 			t.Errorf("%s: Import: %+v, %v, want: %v", name, sum, err, context.Canceled)
 		}
 	}
 }
 
-// repeat is an infinite reader of its text.
-type repeat string
-
-func (r repeat) Read(p []byte) (int, error) {
-	n := 0
-	for n+len(r) <= len(p) {
-		n += copy(p[n:], r)
-	}
-	return n, nil
-}
-
-// TestImportMeetsOtherFaults checks that errors of Bad and of the reader are returned by
-// Import.
-func TestImportMeetsOtherFaults(t *testing.T) {
+// TestImportWithoutReport checks that an import ends when nobody reads its report.
+func TestImportWithoutReport(t *testing.T) {
 	t.Parallel()
-	errFull := errors.New("nobody reads the report")
-	options := plantio.Options{Bad: func(*plantio.LineError) error { return errFull }}
-	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("{}"), plantio.JSONLines, maxBytes()), options, new(plantio.Summary)); !errors.Is(err, errFull) {
-		t.Errorf("Import: %v, want: %v", err, errFull)
-	}
-	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, maxBytes()), options, new(plantio.Summary)); err == nil ||
-		!strings.Contains(err.Error(), "the file is empty") {
-		t.Errorf("Import: %v", err)
+	full := errors.New("nobody reads the report")
+	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("{}"), plantio.JSONLines, maxBytes), plantio.Options{
+		Bad: func(*plantio.LineError) error { return full },
+	}, new(plantio.Summary))
+	if !errors.Is(err, full) {
+		t.Errorf("Import: %v, want: %v", err, full)
 	}
 }
