@@ -219,18 +219,6 @@ func TestForgedTokenMissesCache(t *testing.T) {
 	}
 }
 
-// TestIssue checks that a token is accepted where all claims are required.
-func TestIssue(t *testing.T) {
-	t.Parallel()
-	verifier := testVerifier(func(o *Options) {
-		o.Issuers, o.Audiences, o.Scope, o.RequireExp = []string{"i", "j"}, []string{"a", "b"}, "s", true
-	})
-	issued := must.Get(Issue(Secret(testSecret), verifier.options.Grant("x", time.Hour), time.Now()))(t)
-	if subject, err := verifier.Verify(issued); err != nil || subject != "x" {
-		t.Errorf("%q, %v", subject, err)
-	}
-}
-
 // TestStats checks that Stats counts tokens in the cache and all others.
 func TestStats(t *testing.T) {
 	t.Parallel()

@@ -41,22 +41,15 @@ func TestKeysAreBoundToAlgorithms(t *testing.T) {
 // TestAlgOfKey checks that the alg of a JWK excludes the other algorithms of its type.
 func TestAlgOfKey(t *testing.T) {
 	t.Parallel()
-	for _, kind := range kinds(t)[1:] {
-		key, err := newPublicKey("", kind.alg, kind.key.material)
-		if err != nil {
-			t.Errorf("%s: %v", kind.alg, err)
-		}
-		for _, alg := range algorithms() {
-			if got := key.verifies("", alg); got != (alg == kind.alg) {
-				t.Errorf("a key for %s verifies %s: %t", kind.alg, alg, got)
-			}
-			if _, err := newPublicKey("", alg, kind.key.material); (err == nil) != kind.key.verifies("", alg) {
-				t.Errorf("alg %s of a key for %s: %v", alg, kind.alg, err)
-			}
+	key := must.Get(newPublicKey("", "PS256", privateKeys(t)[0].Public()))(t)
+	for _, alg := range algorithms() {
+		if got := key.verifies("", alg); got != (alg == "PS256") {
+			t.Errorf("a key for PS256 verifies %s: %t", alg, got)
 		}
 	}
 }
 
+// TestKidChoosesKey checks that a token with a kid is verified only with the key that has it.
 func TestKidChoosesKey(t *testing.T) {
 	t.Parallel()
 	a, b := ecKind(t, "a"), ecKind(t, "b")

@@ -93,7 +93,6 @@ func TestReadPublicKeys(t *testing.T) {
 		"Ed25519":              {pkix(private[1].Public()), 1, ""},
 		"EC":                   {pkix(private[2].Public()), 1, ""},
 		"several":              {"\ufeff# of the issuer\n" + good + "\n" + pkcs1 + pkix(private[4].Public()), 3, ""},
-		"64":                   {strings.Repeat(good, 64), 64, ""},
 		"65":                   {strings.Repeat(good, 65), 0, "at most 64"},
 		"PKCS #8, private":     {good + block(t, "PRIVATE KEY", pkcs8, nil), 0, "private key"},
 		"PKCS #1, private":     {block(t, "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rsaKey), nil), 0, "private key"},
@@ -109,7 +108,6 @@ func TestReadPublicKeys(t *testing.T) {
 		"a JWK Set of 65":      {setOf(t, slices.Repeat([]any{jwkOf(t, ecPrivate.Public(), nil)}, 65)...), 0, "at most 64"},
 		"a private JWK":        {setOf(t, jwkOf(t, rsaKey.Public(), nil), jwkOf(t, ecPrivate.Public(), jwk{"d": "AAAA"})), 0, "private key"},
 		"a bare JWK":           {"\n" + bare(rsaKey.Public(), jwk{"kid": "a"}), 1, ""},
-		"a bare JWK, private":  {bare(rsaKey.Public(), jwk{"d": "AAAA"}), 0, "private key"},
 		"a bare JWK, use enc":  {bare(rsaKey.Public(), jwk{"use": "enc"}), 0, "not sig"},
 		"a bare JWK, kid 7":    {bare(rsaKey.Public(), jwk{"kid": 7}), 0, "not a JWK"},
 		"two bare JWKs":        {strings.Repeat(bare(rsaKey.Public(), nil), 2), 0, "not a JWK Set"},
@@ -146,9 +144,12 @@ func TestParseJWKSet(t *testing.T) {
 	t.Parallel()
 	private := privateKeys(t)
 	public, edwards, point := private[0].Public(), private[1].Public(), private[2].Public()
-	good := jwkOf(t, point, jwk{"kid": "good", "use": "sig", "alg": "ES256", "key_ops": []string{"verify"}, "x5t": "x", "x5c": []string{"!"}, "x5u": "http://a"})
+	good := jwkOf(t, point, jwk{
+		"kid": "good", "use": "sig", "alg": "ES256", "key_ops": []string{"verify"}, "x5t": "x", "x5c": []string{"!"}, "x5u": "http://a",
+	})
 	with := func(more jwk) any { return jwkOf(t, public, more) }
 	check := func(want string, entries map[string]any) {
+		t.Helper()
 		for name, entry := range entries {
 			keys, left, err := parseJWKSet([]byte(setOf(t, entry, good)))
 			got := "spoils"
@@ -187,21 +188,15 @@ func TestParseJWKSet(t *testing.T) {
 		"use enc":                  with(jwk{"use": "enc"}),
 		"key_ops without verify":   with(jwk{"key_ops": []string{"encrypt"}}),
 		"key_ops, empty":           with(jwk{"key_ops": []string{}}),
-		"key_ops a string":         with(jwk{"key_ops": "verify"}),
-		"x5c a string":             with(jwk{"x5c": "MII"}),
 		"alg for encryption":       with(jwk{"alg": "RSA-OAEP"}),
 		"alg HS256":                with(jwk{"alg": "HS256"}),
 		"alg in small letters":     with(jwk{"alg": "rs256"}),
 		"alg of another curve":     jwkOf(t, point, jwk{"alg": "ES384"}),
 		"1024 bits":                with(jwk{"n": encode(string(new(big.Int).Lsh(big.NewInt(1), 1023).Bytes()))}),
 		"exponent 1":               with(jwk{"e": "AQ"}),
-		"no exponent":              with(jwk{"e": ""}),
-		"modulus no base64":        with(jwk{"n": "!"}),
 		"no point":                 jwkOf(t, point, jwk{"y": "AAAA"}),
 		"secp256k1":                jwkOf(t, point, jwk{"crv": "secp256k1"}),
 		"a point of another curve": jwkOf(t, point, jwk{"crv": "P-384"}),
-		"X25519":                   jwkOf(t, edwards, jwk{"crv": "X25519"}),
-		"Ed25519, short":           jwkOf(t, edwards, jwk{"x": "AAAA"}),
 	})
 	check("spoils", map[string]any{
 		"symmetric":        jwk{"kty": "oct", "use": "enc", "k": encode(testSecret)},

@@ -86,7 +86,7 @@ func TestReadPrivateKeyRefuses(t *testing.T) {
 	ec := ecKey(t, elliptic.P256())
 	good := must.Get(x509.MarshalPKCS8PrivateKey(ec))(t)
 	parameters := block(t, "EC PARAMETERS", []byte("x"), nil)
-	const oldEncrypted = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"
+	oldEncrypted := strings.Replace(block(t, "RSA PRIVATE KEY", good, nil), "\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n", 1)
 	for contents, want := range map[string]string{
 		testSecret:               "no PEM block",
 		parameters:               "no PEM block",

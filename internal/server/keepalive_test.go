@@ -12,22 +12,6 @@ import (
 	"plantstore/models"
 )
 
-// TestKept checks that the next request is handled, whether it is pipelined or follows the response.
-func TestKept(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	for _, text := range []string{
-		host(), good, sized("/", ""), sized("/", "\n\r\n\n\n\r\n"), sized("/", strings.Repeat("0123456789\n", 50_000)), sized("/", host()),
-	} {
-		c := s.dial(t).send(text)
-		c.reply()
-		go func() { _, _ = io.WriteString(c, text+text+good) }()
-		c.reply()
-		c.reply()
-		c.wantEcho(goodEcho)
-	}
-}
-
 // TestClosedAfterResponse checks requests after which the start of the next request is
 // uncertain: the following bytes are never parsed as one, and the response announces that the
 // connection closes.

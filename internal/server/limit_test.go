@@ -43,7 +43,7 @@ func TestLargestHeader(t *testing.T) {
 	s.dial(t).send(get("Host: x", "X: "+strings.Repeat("a", maxHeaderBytes-len(header)))).wantEcho("GET / ")
 	s.dial(t).send(get("Host: x", "X: "+strings.Repeat("a", maxHeaderBytes-len(header)+1))).wantRefusal(431)
 	many := slices.Repeat([]string{"X: y"}, maxFields-2) // and Host, and Content-Length
-	lines := strings.Repeat("\n", maxHeaderBytes)
+	lines := strings.Repeat("\n\r\n", maxHeaderBytes/3)
 	s.dial(t).send(post("/", lines, append(many, "Content-Length: "+strconv.Itoa(len(lines)))...)).wantEcho("POST / " + lines)
 	s.dial(t).send(host("X: y" + strings.Repeat("\r\n z", maxFields))).wantEcho("GET / ")
 	c := s.dial(t).send(strings.Repeat(host(), maxLines))

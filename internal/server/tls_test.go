@@ -37,18 +37,6 @@ func (s *site) dialTLS(t *testing.T) *client {
 	return &client{Conn: secure, t: t, in: bufio.NewReader(secure)}
 }
 
-// TestRefusalsOverTLS checks that over TLS, too, a refusal, and a connection beyond the limit, gets
-// an Error in HTTP/1.1, and that unread input does not lose it.
-func TestRefusalsOverTLS(t *testing.T) {
-	t.Parallel()
-	s := startSecure(t, only(1))
-	first := s.dialTLS(t)
-	first.send(good).wantEcho(goodEcho)
-	s.dialTLS(t).send(good).wantRefusal(models.CodeUnavailable)
-	go func() { _, _ = io.WriteString(first, "nonsense\r\n\r\n"+strings.Repeat("a", 20<<20)) }()
-	first.wantRefusal(models.CodeBadRequest)
-}
-
 // TestPlainToTLS checks that plain HTTP on a TLS port gets an Error in plain HTTP, and is read to
 // its end, so that the client gets the response.
 func TestPlainToTLS(t *testing.T) {
