@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"plantstore/internal/files"
@@ -18,7 +19,11 @@ func Advise(err error, missing, place string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; %s, or name another place%s", err, cmp.Or(files.Denied(err), "run this as the owner of the directory"), place)
+		denied := cmp.Or(files.Denied(err), "run this as the owner of the directory")
+		if owner, _, root := strings.Cut(denied, ": chown"); root && place == "" { // an output, in a directory of root
+			return fmt.Errorf("%w; %s: name another place", err, owner)
+		}
+		return fmt.Errorf("%w; %s, or name another place%s", err, denied, place)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w; make it writable, or name another place%s", err, place)
 	case bbolt.NoSpace(err):
