@@ -53,21 +53,22 @@ func replace(t *testing.T, path, contents string) {
 // The clients create plants as fast as they can, with ascending ids, while keys change.
 type clients struct {
 	server *plantstore.Server
-	token  atomic.Pointer[string]
-	next   atomic.Int64    // id
-	rounds [4]atomic.Int64 // number of creates that each client has begun
-	ended  atomic.Bool     // send no further request
+	mu     sync.RWMutex // held during each create
+	token  string
+	next   atomic.Int64 // id
+	ended  atomic.Bool  // send no further request
 }
 
 // run returns when all clients have ended.
 func (c *clients) run(t *testing.T) {
 	t.Helper()
-	load.Each(len(c.rounds), len(c.rounds), func(i int) {
+	load.Each(4, 4, func(int) {
 		for !c.ended.Load() {
-			c.rounds[i].Add(1)
-			if r, err := c.create(*c.token.Load()); err != nil || r.Status != http.StatusOK {
+			c.mu.RLock()
+			if r, err := c.create(c.token); err != nil || r.Status != http.StatusOK {
 				t.Errorf("a create has failed: %v, %s", err, r.Body)
 			}
+			c.mu.RUnlock()
 		}
 	})
 }
@@ -76,14 +77,11 @@ func (c *clients) create(token string) (plantstore.Reply, error) {
 	return c.server.TryPost(token, fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, c.next.Add(1)))
 }
 
-// use changes the token of the clients and returns when all use it.
-func (c *clients) use(t *testing.T, token string) {
-	t.Helper()
-	c.token.Store(&token)
-	for i := range c.rounds {
-		begun := c.rounds[i].Load()
-		plantstore.Await(t, "progress of a client", func() bool { return c.rounds[i].Load() > begun })
-	}
+// use changes the token of the clients, when none of them waits for a response.
+func (c *clients) use(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.token = token
 }
 
 // accepted reports whether a token is accepted.
@@ -103,8 +101,7 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 	replace(t, keys, public)
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"JWT_PUBLIC_KEYS=keys.pem", "LOG_LEVEL=info"}})
 	token := server.Token("--key", "first.pem")
-	c := &clients{server: server}
-	c.token.Store(&token)
+	c := &clients{server: server, token: token}
 	var running sync.WaitGroup
 	running.Go(func() { c.run(t) })
 	defer func() {
@@ -120,7 +117,7 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 		}
 		server.HangUp()
 		plantstore.Await(t, "the new key is trusted", func() bool { return c.accepted(t, next) })
-		c.use(t, next)
+		c.use(next)
 		replace(t, keys, fresh)
 		server.HangUp()
 		plantstore.Await(t, "the old key is not trusted", func() bool { return !c.accepted(t, token) })

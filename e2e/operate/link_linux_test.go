@@ -2,6 +2,7 @@ package operate
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,12 @@ import (
 
 // link matches the part of a link to the docs page that contains a token.
 var link = regexp.MustCompile(`#token=[\w-]+\.[\w-]+\.[\w-]+`)
+
+// serve starts a server on a terminal.
+func serve(t *testing.T, dir string, env ...string) *terminal.Session {
+	t.Helper()
+	return terminal.Start(t, plantstore.Command(t, dir, append([]string{"ADDR=127.0.0.1:0"}, env...), "serve"))
+}
 
 // TestLinkOnTerminal checks that a link with a token is printed on terminals only, and only by a
 // server with a generated secret that is reachable from this machine only (C4.25).
@@ -41,10 +48,8 @@ func TestLinkOnTerminal(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			must.Do(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("a secret of more than 32 bytes, as needed"), 0o600))
-			server := plantstore.Command(t, dir, append([]string{"ADDR=127.0.0.1:0"}, test.env...), "serve")
-			line := terminal.Start(t, server).Await(t, "try it")
-			line = link.ReplaceAllString(line, "#token=TOKEN")
-			line = regexp.MustCompile(`:\d+/`).ReplaceAllString(line, ":PORT/")
+			line := serve(t, dir, test.env...).Await(t, "try it")
+			line = regexp.MustCompile(`:\d+/`).ReplaceAllString(link.ReplaceAllString(line, "#token=TOKEN"), ":PORT/")
 			if _, got, _ := strings.Cut(line, "try it       "); got != test.want {
 				t.Errorf("the link leads to the page %s, want %s", got, test.want)
 			}
@@ -90,17 +95,13 @@ func TestLinkOfSecretInMemory(t *testing.T) {
 // output to a file or a pipe.
 func TestNoLinkInLog(t *testing.T) {
 	t.Parallel()
-	server := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", "LOG_FORMAT=json"}, "serve")
-	if record := terminal.Start(t, server).Await(t, `"msg":"ready"`); !strings.Contains(record, `/docs"`) || link.MatchString(record) {
+	record := serve(t, t.TempDir(), "LOG_FORMAT=json").Await(t, `"msg":"ready"`)
+	if !strings.Contains(record, `/docs"`) || link.MatchString(record) {
 		t.Errorf("on a terminal the record is %s", record)
 	}
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", "LOG_FORMAT=text"}, "serve")
 	stderr := must.Get(cmd.StderrPipe())(t)
 	must.Do(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
 	var line string
 	for lines := bufio.NewScanner(stderr); !strings.Contains(line, "try it") && lines.Scan(); {
 		line = lines.Text()
@@ -108,4 +109,5 @@ func TestNoLinkInLog(t *testing.T) {
 	if !strings.HasSuffix(line, "/docs") {
 		t.Errorf("in a pipe the page is %q", line)
 	}
+	_ = errors.Join(cmd.Process.Kill(), cmd.Wait()) // it was killed
 }

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -72,11 +71,9 @@ func TestListOnTerminal(t *testing.T) {
 		fmt.Fprintf(&plants, "{\"id\":%d,\"name\":\"plant\"}\n", id)
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, "plants.jsonl"), []byte(plants.String()), 0o600))
-	if out, err := plantstore.Command(t, dir, nil, "plants", "import", "plants.jsonl").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if out, err := plantstore.Command(t, dir, nil, "plants", "list").Output(); err != nil || string(out) != plants.String() {
-		t.Errorf("a pipe gets %d lines, want 101: %v", strings.Count(string(out), "\n"), err)
+	plantstore.Run(t, dir, "plants", "import", "plants.jsonl")
+	if out := plantstore.Run(t, dir, "plants", "list"); out != plants.String() {
+		t.Errorf("a pipe gets %d lines, want 101", strings.Count(out, "\n"))
 	}
 	session := terminal.Start(t, plantstore.Command(t, dir, nil, "plants", "list"))
 	shown, _ := io.ReadAll(session.Master) // reading fails when the command has exited
@@ -96,10 +93,9 @@ func TestColorOfLog(t *testing.T) {
 		"TERM=xterm": "\x1b[92mINF\x1b[0m shutting down",
 		"NO_COLOR=1": "level=INFO",
 	} {
-		cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", environ, "STORAGE_URL=p.db"}, "serve")
-		session := terminal.Start(t, cmd)
+		session := serve(t, t.TempDir(), environ)
 		session.Await(t, "get a token")
-		_ = cmd.Process.Signal(syscall.SIGTERM)
+		must.Get(session.Master.WriteString("\x03"))(t) // Ctrl-C
 		session.Await(t, want)
 		if err := <-session.Ended; err != nil {
 			t.Errorf("with %s: %v", environ, err)

@@ -57,7 +57,7 @@ func (s *site) want(c *plantstore.Conn, what, request string, holds func(plantst
 func created(r plantstore.Reply) bool { return r.Status == http.StatusOK }
 
 func refused(r plantstore.Reply) bool {
-	return r.Code == models.CodeUnavailable && load.OutcomeOf(r, nil) == load.Refused
+	return r.Code == models.CodeUnavailable && load.Response{Reply: r}.Outcome() == load.Refused
 }
 
 func isError(r plantstore.Reply, code models.Code) bool {

@@ -26,13 +26,20 @@ const (
 	Wrong             // a response that violates the contract
 )
 
-// OutcomeOf returns the outcome of a create with that response, or with that error instead of one.
-func OutcomeOf(r plantstore.Reply, err error) Outcome {
+// A Response is the response to a create, or the error instead of one.
+type Response struct {
+	plantstore.Reply
+
+	Err error
+}
+
+// Outcome returns the outcome of the create.
+func (r Response) Outcome() Outcome {
 	dial := new(net.OpError)
 	switch {
-	case errors.As(err, &dial) && dial.Op == "dial":
+	case errors.As(r.Err, &dial) && dial.Op == "dial":
 		return Refused // no server has got it
-	case err != nil:
+	case r.Err != nil:
 		return Unknown
 	case r.Status == http.StatusOK:
 		return Created
@@ -49,16 +56,6 @@ func OutcomeOf(r plantstore.Reply, err error) Outcome {
 	}
 	return Wrong
 }
-
-// A Response is the response to a create, or the error instead of one.
-type Response struct {
-	plantstore.Reply
-
-	Err error
-}
-
-// Outcome is [OutcomeOf] the response.
-func (r Response) Outcome() Outcome { return OutcomeOf(r.Reply, r.Err) }
 
 // String returns the response for a message.
 func (r Response) String() string {
