@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -28,7 +29,7 @@ func truncate(size int64) Op { return Op{Kind: Truncate, Node: fileNode, Offset:
 func synced(failed bool) Op { return Op{Kind: Sync, Node: fileNode, Failed: failed} }
 
 // images returns all possible images after the log, each as text.
-func images(log []Op, survivals ...Survival) []string {
+func images(log []Op, survivals ...Survival) string {
 	replay := NewReplay(log)
 	replay.To(len(log))
 	found := map[string]bool{}
@@ -37,88 +38,54 @@ func images(log []Op, survivals ...Survival) []string {
 			found[text(replay.Image(survival, seed))] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return strings.Join(slices.Sorted(maps.Keys(found)), ",")
 }
 
-// text formats an image as its names with their contents; repeated bytes once.
+// text formats an image as its names with their contents: repeated bytes once, and - for zeros.
 func text(image Image) string {
-	var s string
+	var files []string
 	for _, file := range image {
-		s += fmt.Sprintf("%s=%s ", file.Path, slices.Compact(file.Data()))
+		data := bytes.ReplaceAll(slices.Compact(file.Data()), []byte{0}, []byte("-"))
+		files = append(files, fmt.Sprintf("%s=%s", file.Path, data))
 	}
-	return s
+	return strings.Join(files, " ")
 }
 
 // TestContents checks, for short logs, all images that a power failure may leave.
 func TestContents(t *testing.T) {
 	t.Parallel()
-	block := func(c string) string { return string(bytes.Repeat([]byte(c), blockSize)) }
-	for _, tt := range []struct {
-		name string
-		log  []Op
-		none []string
-		all  []string
-		// random are the images of any part of the writes, except for torn blocks.
-		random []string
+	block := func(c string) string { return strings.Repeat(c, blockSize) }
+	for name, tt := range map[string]struct {
+		log       []Op
+		none, all string
+		random    string // any part of the writes, except for torn blocks
 	}{
-		{
-			"not synced",
-			[]Op{write("a", 0)},
-			[]string{"f= "},
-			[]string{"f=a "},
-			[]string{"f= ", "f=\x00 ", "f=a "},
+		"not synced": {[]Op{write("a", 0)}, "f=", "f=a", "f=,f=-,f=a"},
+		"synced":     {[]Op{write("a", 0), synced(false)}, "f=a", "f=a", "f=a"},
+		"over synced data": {
+			[]Op{write("a", 0), synced(false), write("b", 0), write("c", 0)}, "f=a", "f=c", "f=a,f=b,f=c",
 		},
-		{"synced", []Op{write("a", 0), synced(false)}, []string{"f=a "}, []string{"f=a "}, []string{"f=a "}},
-		{
-			"over synced data",
-			[]Op{write("a", 0), synced(false), write("b", 0), write("c", 0)},
-			[]string{"f=a "},
-			[]string{"f=c "},
-			[]string{"f=a ", "f=b ", "f=c "},
-		},
-		{
-			"in any order",
+		"in any order": {
 			[]Op{truncate(2 * blockSize), synced(false), write(block("a"), 0), write(block("b"), blockSize)},
-			[]string{"f=\x00 "},
-			[]string{"f=ab "},
-			[]string{"f=\x00 ", "f=\x00b ", "f=a\x00 ", "f=ab "},
+			"f=-", "f=ab", "f=-,f=-b,f=a-,f=ab",
 		},
-		{
-			"lengths",
-			[]Op{write("ab", 0), synced(false), truncate(1), truncate(3)},
-			[]string{"f=ab "},
-			[]string{"f=a\x00 "},
-			[]string{"f=a ", "f=a\x00 ", "f=ab ", "f=ab\x00 "},
+		"lengths": {
+			[]Op{write("ab", 0), synced(false), truncate(1), truncate(3)}, "f=ab", "f=a-", "f=a,f=a-,f=ab,f=ab-",
 		},
-		{
-			"sync failed",
-			[]Op{write("a", 0), synced(false), write("b", 0), synced(true), synced(false)},
-			[]string{"f=a "},
-			[]string{"f=b "},
-			[]string{"f=a ", "f=b "},
+		"sync failed": {
+			[]Op{write("a", 0), synced(false), write("b", 0), synced(true), synced(false)}, "f=a", "f=b", "f=a,f=b",
 		},
-		{
-			"sync failed, then written again",
-			[]Op{write("ab", 0), synced(false), write("c", 0), synced(true), write("d", 1), synced(false)},
-			[]string{"f=cd "},
-			[]string{"f=cd "},
-			[]string{"f=cd "},
+		"sync failed, then written again": {
+			[]Op{write("ab", 0), synced(false), write("c", 0), synced(true), write("d", 1), synced(false)}, "f=cd", "f=cd", "f=cd",
 		},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			log := slices.Concat(create, tt.log)
-			if diff := cmp.Diff(tt.none, images(log, None)); diff != "" {
-				t.Errorf("none (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.all, images(log, All)); diff != "" {
-				t.Errorf("all (-want +got):\n%s", diff)
-			}
-			intact := slices.DeleteFunc(images(log, Random), func(s string) bool { return !slices.Contains(tt.random, s) })
-			if diff := cmp.Diff(slices.Sorted(slices.Values(tt.random)), intact); diff != "" {
-				t.Errorf("random (-want +got):\n%s", diff)
-			}
-		})
+		log := slices.Concat(create, tt.log)
+		found := strings.Split(images(log, Random), ",")
+		intact := slices.DeleteFunc(found, func(s string) bool { return !slices.Contains(strings.Split(tt.random, ","), s) })
+		got := []string{images(log, None), images(log, All), strings.Join(intact, ",")}
+		if diff := cmp.Diff([]string{tt.none, tt.all, tt.random}, got); diff != "" {
+			t.Errorf("%s: none, all, random (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
@@ -134,15 +101,14 @@ func TestTorn(t *testing.T) {
 	torn := 0
 	for seed := range uint64(200) {
 		file, _ := replay.Image(Random, seed).Find("f")
-		sectors := map[byte]bool{}
-		for start := 0; start < blockSize; start += sectorSize {
-			sector := file.Data()[start : start+sectorSize]
-			if len(slices.Compact(slices.Clone(sector))) > 1 {
+		versions := map[byte]bool{}
+		for sector := range slices.Chunk(file.Data(), sectorSize) {
+			if len(slices.Compact(sector)) > 1 {
 				t.Fatalf("seed %d: a torn sector", seed)
 			}
-			sectors[sector[0]] = true
+			versions[sector[0]] = true
 		}
-		if len(sectors) > 1 {
+		if len(versions) > 1 {
 			torn++
 		}
 	}
@@ -159,26 +125,22 @@ func TestNames(t *testing.T) {
 	unlink := Op{Kind: Unlink, Node: rootNode, Name: "f"}
 	dirSynced := Op{Kind: SyncDir, Node: rootNode}
 	failed := Op{Kind: SyncDir, Node: rootNode, Failed: true}
-	for _, tt := range []struct {
-		name string
+	for name, tt := range map[string]struct {
 		log  []Op
-		want []string
+		want string
 	}{
-		{"create", create[:1], []string{"", "f= "}},
-		{"create, synced", create, []string{"f= "}},
-		{"create, sync failed", []Op{create[0], failed}, []string{"", "f= "}},
-		{"create, second sync", []Op{create[0], failed, dirSynced}, []string{"f= "}},
-		{"rename", slices.Concat(create, []Op{rename}), []string{"f= ", "g= "}},
-		{"rename of an unsynced name", []Op{create[0], rename}, []string{"", "f= ", "g= "}},
-		{"link and unlink", slices.Concat(create, []Op{link, unlink}), []string{"", "f= ", "f= g= ", "g= "}},
-		{"link, synced, and unlink", slices.Concat(create, []Op{link, dirSynced, unlink}), []string{"f= g= ", "g= "}},
+		"create":                     {create[:1], ",f="},
+		"create, synced":             {create, "f="},
+		"create, sync failed":        {[]Op{create[0], failed}, ",f="},
+		"create, second sync":        {[]Op{create[0], failed, dirSynced}, "f="},
+		"rename":                     {slices.Concat(create, []Op{rename}), "f=,g="},
+		"rename of an unsynced name": {[]Op{create[0], rename}, ",f=,g="},
+		"link and unlink":            {slices.Concat(create, []Op{link, unlink}), ",f=,f= g=,g="},
+		"link, synced, and unlink":   {slices.Concat(create, []Op{link, dirSynced, unlink}), "f= g=,g="},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(tt.want, images(tt.log, None, All, Random)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+		if got := images(tt.log, None, All, Random); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
 	}
 }
 
@@ -191,8 +153,8 @@ func TestDirectories(t *testing.T) {
 		write("a", 0), synced(false),
 		{Kind: SyncDir, Node: 3},
 	}
-	if diff := cmp.Diff([]string{"", "d= d/f=a "}, images(log, None, All, Random)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if got, want := images(log, None, All, Random), ",d= d/f=a"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
