@@ -65,6 +65,7 @@ func TestContents(t *testing.T) {
 		"over synced data": {
 			[]Op{write("a", 0), synced(false), write("b", 0), write("c", 0)}, "f=a", "f=c", "f=a,f=b,f=c",
 		},
+		"zeros over synced data": {[]Op{write("a", 0), synced(false), write("\x00", 0)}, "f=a", "f=-", "f=-,f=a"},
 		"in any order": {
 			[]Op{truncate(2 * blockSize), synced(false), write(block("a"), 0), write(block("b"), blockSize)},
 			"f=-", "f=ab", "f=-,f=-b,f=a-,f=ab",
