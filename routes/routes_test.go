@@ -88,7 +88,7 @@ func TestContract(t *testing.T) {
 	const origin = "https://docs.test"
 	h := newHandler(t, newStore(t), func(o *routes.Options) { o.MaxBodyBytes, o.Origins = 1<<20, middleware.Origins{origin} })
 	s := server.New(server.Config{
-		Handler: h, Logger: slog.New(slog.DiscardHandler), Refused: func(*models.Error, string, net.Addr) {},
+		Handler: h, Logger: slog.New(slog.DiscardHandler), Refused: func(models.Code) {},
 		HeaderTimeout: time.Minute, RequestTimeout: time.Minute, ShutdownTimeout: time.Minute,
 	})
 	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)

@@ -36,7 +36,7 @@ func TestRefusedRequestAppears(t *testing.T) {
 	tb.await("id: must be an integer, not a string")
 	t.Logf("it is shown after %v, with the time to issue a token", time.Since(sent))
 	evaluate[bool](tb, `document.querySelector('#received button').click() ?? true`)
-	if got := evaluate[string](tb, `document.querySelector('.body mark').innerText`); got != `  "id": "9007199254740993",` {
+	if got := evaluate[string](tb, `document.querySelector('mark').innerText`); got != `>   "id": "9007199254740993",` {
 		t.Errorf("marked is %q", got)
 	}
 	server.Post(server.Token(), `{"id":7,"name":"Aloe"}`)

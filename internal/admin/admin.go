@@ -17,8 +17,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"plantstore/internal/auth"
 	"plantstore/internal/loopback"
+	"plantstore/internal/requests"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
@@ -37,8 +41,8 @@ type Options struct {
 	// CertificateExpires returns the earliest expiry of the certificates in use for TLS, zero if
 	// there are none.
 	CertificateExpires func() time.Time
-	// Requests serves those that were received, or an Error.
-	Requests http.Handler
+	// Requests keeps the requests of clients; nil: the server is not ephemeral.
+	Requests *requests.Recorder
 	// Reset replaces all plants by the seed, and returns their number. It logs failures.
 	Reset  func(ctx context.Context) (plants int64, err error)
 	Logger *slog.Logger
@@ -47,10 +51,7 @@ type Options struct {
 }
 
 // The paths with methods of their own.
-const (
-	pathReset    = "/reset"
-	pathRequests = "/requests"
-)
+const pathReset, pathRequests = "/reset", "/requests"
 
 type admin struct {
 	Options
@@ -64,8 +65,7 @@ type admin struct {
 // New returns the handler of the admin listener.
 func New(options Options) http.Handler {
 	a := &admin{Options: options}
-	a.paths = map[string]http.HandlerFunc{"/livez": a.live, "/readyz": a.readiness, "/metrics": a.metrics, pathReset: a.reset}
-	a.paths[pathRequests] = options.Requests.ServeHTTP
+	a.paths = map[string]http.HandlerFunc{"/livez": a.live, "/readyz": a.readiness, "/metrics": a.metrics, pathReset: a.reset, pathRequests: a.requests}
 	if options.Pprof {
 		addProfiles(a.paths)
 	}
@@ -117,6 +117,21 @@ func (a *admin) reset(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, "application/json", fmt.Appendf(nil, `{"status":"reset","plants":%d}`+"\n", plants))
 }
 
+// requests responds with the kept requests as JSON Lines.
+func (a *admin) requests(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // it would end the wait
+	all, failure := a.Requests.Query(r)
+	if failure != nil {
+		fail(w, failure)
+		return
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	encoder := jsontext.NewEncoder(w)
+	for _, request := range all {
+		_ = json.MarshalEncode(encoder, request) // best effort
+	}
+}
+
 // resetError returns the Error for an error of a reset, whose cause [Options.Reset] has logged.
 func resetError(err error) *models.Error {
 	var failure *models.Error
@@ -140,7 +155,7 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // best effort: the client is gone
+	_, _ = w.Write(body) //nolint:gosec // it is not HTML; best effort: the client may be gone
 }
 
 // guard returns an Error for a request that a page in a browser on this machine could cause:

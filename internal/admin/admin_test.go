@@ -102,6 +102,24 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestRequests checks that the kept requests are JSON Lines.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	recorder := requests.NewRecorder()
+	h := newHandler(t, newStore(), func(o *admin.Options) { o.Requests = recorder })
+	for range 2 {
+		slog.New(recorder).Info("refused", "error", 431)
+	}
+	w := send(t, h, http.MethodGet, "/requests")
+	if lines := strings.SplitAfter(w.Body.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[1], `"error":431`) || w.Header().Get("Content-Type") != "application/jsonl" {
+		t.Errorf("the response is %v %s", w.Header(), w.Body)
+	}
+	wantError(t, send(t, h, http.MethodGet, "/requests?afer=1"), models.CodeBadRequest, "no other parameters")
+	if w := send(t, h, http.MethodPost, "/requests"); w.Header().Get("Allow") != "GET, DELETE" {
+		t.Errorf("the response is %v %s", w.Header(), w.Body)
+	}
+}
+
 // TestReady checks that a reason why the server should not get requests makes /readyz fail, and not
 // /livez. The log has changes of readiness, with causes, and the response none of these.
 func TestReady(t *testing.T) {

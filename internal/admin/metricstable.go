@@ -27,7 +27,7 @@ func requestMetrics(a *admin) []metric {
 		{
 			"requests_total", "counter",
 			"responses by outcome (as in the log; unknown counts as failed) and error code, 0 for none",
-			requests(a.Observer),
+			responses(a.Observer),
 		},
 		{
 			"faults_total", "counter",
@@ -79,8 +79,8 @@ func ready(a *admin) []series {
 	return flag(problem == "")
 }
 
-// requests returns the responses of the handler and those of the server itself.
-func requests(o *Observer) (all []series) {
+// responses returns the responses of the handler and those of the server itself.
+func responses(o *Observer) (all []series) {
 	for _, of := range []outcome{created, read} {
 		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="0"}`, of), o.durations[of].count()})
 	}

@@ -1,12 +1,11 @@
 package app
 
 import (
-	"net"
+	"log/slog"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
-	"plantstore/models"
 	"plantstore/routes"
 	"plantstore/storage"
 )
@@ -31,31 +30,22 @@ func (a *App) newServer() error {
 		options.RateLimit = ratelimit.New(c.RateLimit)
 	}
 	if a.requests != nil {
-		options.Logger = a.requests.Logger(a.logger)
+		options.Logger = slog.New(slog.NewMultiHandler(a.logger.Handler(), a.requests))
 	}
 	handler := routes.New(options)
 	if c.Faults {
 		handler = withFaults(options, c, a.observer.Fault, a.verifier.Accepts)
 	}
-	if a.requests != nil {
-		handler = a.requests.Handler(handler, apidocs.PagePath, server.ReceivedHeader)
-	}
 	a.server = server.New(server.Config{
-		Handler:         handler,
+		Handler:         a.requests.Wrap(handler, apidocs.PagePath, server.HeaderKey{}),
 		TLS:             a.tls,
 		CORS:            options.Origins.Header(""),
-		Logger:          a.logger,
-		Refused:         a.refused,
+		Logger:          options.Logger,
+		Refused:         a.observer.Refused,
 		KeepHeaders:     a.requests != nil,
 		MaxConnections:  c.MaxConnections,
 		RequestTimeout:  c.RequestTimeout,
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil
-}
-
-// refused observes an error response of the server itself.
-func (a *App) refused(e *models.Error, requestID string, remote net.Addr) {
-	a.observer.Refused(e.Code)
-	a.requests.Refused(e, requestID, remote)
 }

@@ -21,7 +21,6 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"plantstore/internal/requests"
 	"plantstore/storage"
 )
 
@@ -30,9 +29,8 @@ import (
 // time; later requests then use the server.
 type OpenFunc func(ctx context.Context) (store *storage.Store, place string, release func() error, err error)
 
-// A RequestsFunc returns the requests that the server keeps, with numbers above after, and its base
-// URL. It waits for a request.
-type RequestsFunc func(ctx context.Context, after int64) (all []requests.Request, baseURL string, err error)
+// A RequestsFunc returns the requests that the server keeps, of a query such as after=7&wait=3s.
+type RequestsFunc func(ctx context.Context, query string) (any, error)
 
 const (
 	// requestTimeout limits the time for receiving a request, and between two on a connection.

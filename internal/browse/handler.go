@@ -61,7 +61,9 @@ func (s *Site) handler() http.Handler {
 	mux.HandleFunc("GET /api/count", s.respond(countTime, s.getCount))
 	mux.HandleFunc("GET /api/highest", s.respond(readTime, s.getHighest))
 	mux.HandleFunc("GET /api/plants", s.respond(readTime, s.getPlants))
-	mux.HandleFunc("GET /api/requests", s.respond(readTime, s.getRequests))
+	mux.HandleFunc("GET /api/requests", s.respond(readTime, func(ctx context.Context, r *http.Request) (any, error) {
+		return s.requests(ctx, r.URL.RawQuery) // with a wait of less than readTime
+	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
 		if !loopback.Is(r.Host) { // requests of other sites' pages have the name of their site there (DNS rebinding)
@@ -146,17 +148,6 @@ func (s *Site) getPlants(ctx context.Context, r *http.Request) (any, error) {
 		return err
 	})
 	return p, err
-}
-
-// getRequests responds with the requests after a number, for which it waits.
-func (s *Site) getRequests(ctx context.Context, r *http.Request) (any, error) {
-	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64) // the script sends a number
-	all, base, err := s.requests(ctx, after)
-	problem := ""
-	if err != nil { // such as that the server keeps none
-		problem = err.Error()
-	}
-	return map[string]any{"base_url": base, "requests": all, "problem": problem}, nil
 }
 
 // fromParam returns the id in the parameter from; the lowest if there is none.

@@ -10,7 +10,6 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/browse"
 	"plantstore/internal/config"
-	"plantstore/internal/requests"
 	"plantstore/storage"
 )
 
@@ -42,7 +41,8 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		} else if err := store.Close(); err != nil {
 			return err
 		}
-		site, err := browse.Listen(ctx, int(cmd.Uint16("port")), open, receivedBy(c))
+		kept := func(ctx context.Context, query string) (any, error) { return keptRequests(ctx, c, query) }
+		site, err := browse.Listen(ctx, int(cmd.Uint16("port")), open, kept)
 		if err != nil {
 			return fmt.Errorf("%w; choose another port with --port, or omit it for any free port", err)
 		}
@@ -73,21 +73,5 @@ func openEach(c *config.Config) browse.OpenFunc {
 			place = app.DataPlace(c.Storage) + ", read from the running server"
 		}
 		return store, place, store.Close, nil
-	}
-}
-
-// browseWait is how long the page waits for a request, less than the time limit of its own ones.
-const browseWait = 3 * time.Second
-
-// receivedBy returns a function that gets the requests that the server of the database keeps.
-func receivedBy(c *config.Config) browse.RequestsFunc {
-	return func(ctx context.Context, after int64) ([]requests.Request, string, error) {
-		server, err := requireServer(ctx, c)
-		if err != nil {
-			return nil, "", err
-		}
-		defer func() { _ = server.Close() }() // it has responded
-		all, err := server.Requests(ctx, after, browseWait)
-		return all, server.Info().BaseURL, err
 	}
 }

@@ -3,23 +3,18 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/internal/logging"
 	"plantstore/internal/requests"
-	"plantstore/storage"
 )
-
-// followWait is how long a query of --follow waits for a request.
-const followWait = 30 * time.Second
 
 func newRequests(p *Process) *cli.Command {
 	return &cli.Command{
@@ -43,71 +38,54 @@ func newRequests(p *Process) *cli.Command {
 }
 
 func printRequests(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	server, err := requireServer(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = server.Close() }() // it has responded
-	for after, wait := int64(0), time.Duration(0); ; wait = followWait {
-		all, err := server.Requests(ctx, after, wait)
-		switch {
-		case err == nil && len(all) > 0:
-			after = all[len(all)-1].Number
-		case wait > 0 && ctx.Err() != nil: // Ctrl-C
-			return nil
-		case wait > 0 && errors.Is(err, storage.ErrUnavailable):
-			return errors.New("the server has ended")
-		case err != nil:
+	// The first query does not wait. Ctrl-C ends the others.
+	for after, query := int64(0), ""; query == "" || cmd.Bool("follow") && ctx.Err() == nil; query = fmt.Sprintf("after=%d&wait=30s", after) {
+		kept, err := keptRequests(ctx, c, query)
+		if err != nil && (query == "" || ctx.Err() == nil) {
 			return err
 		}
-		all = slices.DeleteFunc(all, func(r requests.Request) bool {
+		if all := kept.Requests; len(all) > 0 {
+			after = all[len(all)-1].Number
+		}
+		shown := slices.DeleteFunc(kept.Requests, func(r requests.Request) bool {
 			return cmd.Bool("errors") && r.Error == 0 || cmd.IsSet("subject") && r.Subject != cmd.String("subject")
 		})
-		if limit := int(cmd.Uint16("limit")); wait == 0 && cmd.IsSet("limit") {
-			all = all[max(0, len(all)-limit):]
+		if query == "" && cmd.IsSet("limit") {
+			shown = shown[max(0, len(shown)-int(cmd.Uint16("limit"))):]
 		}
-		for _, r := range all {
-			for _, line := range describe(cmd, r) {
-				if _, err := fmt.Fprintln(p.Stdout, line); err != nil {
-					return err
-				}
+		for _, r := range shown {
+			if _, err := fmt.Fprint(p.Stdout, describe(cmd, r)); err != nil {
+				return err
 			}
 		}
-		if !cmd.Bool("follow") {
-			return nil
-		}
 	}
+	return nil
+}
+
+// keptRequests returns the requests that the server of the database keeps, see [control.Client.Requests].
+func keptRequests(ctx context.Context, c *config.Config, query string) (control.Kept, error) {
+	server, err := requireServer(ctx, c)
+	if err != nil {
+		return control.Kept{}, err
+	}
+	defer func() { _ = server.Close() }() // it has responded
+	return server.Requests(ctx, query)
 }
 
 // describe returns the lines for a request.
-func describe(cmd *cli.Command, r requests.Request) (lines []string) {
+func describe(cmd *cli.Command, r requests.Request) string {
 	if cmd.Bool("json") {
 		r.Lines = nil
 		text, _ := json.Marshal(r) // its text is valid UTF-8
-		return []string{string(text)}
+		return string(text) + "\n"
 	}
-	add := func(format string, args ...any) { lines = append(lines, logging.Line(fmt.Sprintf(format, args...))) }
-	text := fmt.Sprintln(r.Time.Local().Format("15:04:05.000"), cmp.Or(r.Method, "(not HTTP)"), r.Target, cmp.Or(r.Error, r.Status), r.Message)
-	if r.Subject != "" {
-		text += "(" + r.Subject + ")"
+	text := fmt.Sprintln(r.Time.Local().Format("15:04:05.000"), cmp.Or(r.Method, "(not HTTP)"), r.Target, cmp.Or(r.Error, r.Status), r.Message, "("+r.Subject+")")
+	lines := []string{strings.TrimSuffix(strings.Join(strings.Fields(text), " "), " ()")}
+	if cmd.Bool("verbose") && r.Method != "" {
+		lines = slices.Concat(lines, r.Lines, []string{""})
 	}
-	add("%s", strings.Join(strings.Fields(text), " "))
-	if !cmd.Bool("verbose") || r.Method == "" {
-		return lines
+	for i, line := range lines {
+		lines[i] = logging.Line(line) + "\n"
 	}
-	add("  %s %s %s", r.Method, r.Target, r.Version)
-	for _, field := range r.Header {
-		add("  %s: %s", field.Name, field.Value)
-	}
-	if r.Lines != nil {
-		add("")
-	}
-	for _, line := range r.Lines {
-		mark := " "
-		if line.Marked {
-			mark = ">"
-		}
-		add("%s %s", mark, line.Text)
-	}
-	return append(lines, "")
+	return strings.Join(lines, "")
 }

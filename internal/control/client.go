@@ -12,13 +12,10 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/internal/plantio"
-	"plantstore/internal/requests"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -91,25 +88,13 @@ func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
 	return n.Plants, err
 }
 
-// Requests returns the requests that the server keeps, with numbers above after. If there are none, it
-// waits that long for one.
-func (c *Client) Requests(ctx context.Context, after int64, wait time.Duration) (all []requests.Request, err error) {
-	response, err := c.do(ctx, http.MethodGet, fmt.Sprintf("/requests?after=%d&wait=%v", after, wait), http.NoBody)
-	if err != nil {
-		return nil, err
+// Requests returns the requests that the server keeps, of a query such as after=7&wait=10s.
+func (c *Client) Requests(ctx context.Context, query string) (Kept, error) {
+	kept, err := one[Kept](ctx, c, http.MethodGet, "/requests?"+query, maxPlant)
+	for i := range kept.Requests {
+		kept.Requests[i].SetLines()
 	}
-	defer response.Body.Close()
-	for decoder := jsontext.NewDecoder(response.Body); ; {
-		var r requests.Request
-		switch err := json.UnmarshalDecode(decoder, &r); {
-		case errors.Is(err, io.EOF):
-			return all, nil
-		case err != nil:
-			return nil, lost(response.Request)
-		}
-		r.SetLines()
-		all = append(all, r)
-	}
+	return kept, err
 }
 
 // Commit implements [storage.Engine], in one request. If the server exits, the outcomes that it has
@@ -225,11 +210,6 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	switch {
 	case err == nil && response.StatusCode == http.StatusOK:
 		return response, nil
-	case err == nil && response.StatusCode == http.StatusBadRequest:
-		defer response.Body.Close()
-		var f failure
-		_ = json.UnmarshalRead(response.Body, &f)
-		return nil, cmp.Or(f.err(), lost(request))
 	case err == nil: // of a server of another version
 		_ = response.Body.Close()
 	case ctx.Err() == nil && errors.Is(err, ErrNoServer):

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"testing"
 
@@ -65,7 +64,6 @@ func serve(t testing.TB, path string, store *storage.Store, limit int64) *contro
 		Info:         control.Info{BaseURL: "http://127.0.0.1:1"},
 		MaxBodyBytes: limit,
 		Logger:       slog.New(slog.DiscardHandler),
-		Requests:     http.NotFoundHandler(),
 	})
 }
 

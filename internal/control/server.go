@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/internal/plantio"
+	"plantstore/internal/requests"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -42,8 +43,8 @@ type Options struct {
 	Problem func() string
 	// Reset puts the server back to its seed, and returns the number of plants.
 	Reset func(ctx context.Context) (plants int64, err error)
-	// Requests serves those that were received, or an Error.
-	Requests http.Handler
+	// Requests keeps the requests of clients; nil: the server is not ephemeral.
+	Requests *requests.Recorder
 	// MaxBodyBytes bounds each plant, in JSON.
 	MaxBodyBytes int64
 	Logger       *slog.Logger
@@ -95,7 +96,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /info", respond(func(_ *http.Request, send sender) error { return send(s.options.Info) }))
 	mux.HandleFunc("GET /ready", respond(s.ready))
 	mux.HandleFunc("POST /reset", respond(s.reset))
-	mux.Handle("GET /requests", s.options.Requests)
+	mux.HandleFunc("GET /requests", respond(s.requests))
 	mux.HandleFunc("GET /plants", respond(s.list))
 	mux.HandleFunc("GET /plants/{id}", respond(s.get))
 	mux.HandleFunc("POST /plants", respond(s.create))
@@ -133,6 +134,14 @@ func (s *Server) reset(r *http.Request, send sender) error {
 		return err
 	}
 	return send(number{plants})
+}
+
+func (s *Server) requests(r *http.Request, send sender) error {
+	all, failure := s.options.Requests.Query(r)
+	if failure != nil {
+		return failure
+	}
+	return send(Kept{s.options.Info.BaseURL, all})
 }
 
 func (s *Server) count(r *http.Request, send sender) error {

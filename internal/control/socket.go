@@ -12,7 +12,7 @@
 //	GET  /snapshot    a copy of the database
 //	POST /plants      creates the plants of the body, in JSON Lines
 //
-// Responses are JSON Lines, except for /requests and /snapshot. A line is a value, or an Error with
+// Responses are JSON Lines, except for /snapshot. A line is a value, or an Error with
 // a code of [models.Code]. A create has a line for each plant: {} or an Error. Any other Error is the last
 // line. An incomplete response ends without the last chunk of its chunked encoding, so that the
 // client detects it.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,7 +54,7 @@ func TestStalledClientIsCutOff(t *testing.T) {
 		listener <- far
 		store := storage.New(endlessSnapshotter{failed: failed}, nil, storage.Limits{}, storage.Options{ReadOnly: true})
 		var log strings.Builder
-		server := Start(listener, store, Options{Requests: http.NotFoundHandler(), MaxBodyBytes: 1 << 20, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		server := Start(listener, store, Options{MaxBodyBytes: 1 << 20, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		must.Get(io.WriteString(near, "GET /snapshot HTTP/1.1\r\nHost: plantstore\r\n\r\n"))(t)
 		stalled := time.Now()
 		for range 10 { // each longer than the server's buffers

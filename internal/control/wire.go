@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plantstore/internal/plantio"
+	"plantstore/internal/requests"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -15,6 +16,12 @@ import (
 type Info struct {
 	BaseURL   string `json:"base_url,omitzero"`
 	Ephemeral bool   `json:"ephemeral,omitzero"` // its plants are temporary
+}
+
+// Kept are requests that a server keeps.
+type Kept struct {
+	BaseURL  string             `json:"base_url"`
+	Requests []requests.Request `json:"requests"`
 }
 
 // A number is the line with a number of plants.

@@ -2,8 +2,8 @@
 // client can see what it has sent:
 //
 //	recorder := requests.NewRecorder()
-//	options.Logger = recorder.Logger(options.Logger) // the lines of the access log have the outcomes
-//	handler := recorder.Handler(routes.New(options), "/docs", server.ReceivedHeader)
+//	options.Logger = slog.New(slog.NewMultiHandler(logger.Handler(), recorder)) // for the outcomes
+//	handler := recorder.Wrap(routes.New(options), "/docs", server.HeaderKey{})
 //
 // Requests and responses pass through it unchanged. Tokens are left out when requests are read from it
 // (C4.25).
@@ -12,25 +12,24 @@ package requests
 import (
 	"cmp"
 	"context"
-	"net"
+	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/models"
 )
 
 const (
-	// maxKept bounds the requests that are kept or in progress. The sizes bound each of them to 24 KiB.
-	maxKept    = 200
-	maxHeader  = 13 << 10
-	maxBody    = 8 << 10
-	maxMessage = 1 << 10
+	// maxKept bounds the requests that are kept or in progress. The sizes bound each of them to 24 KiB,
+	// since messages and subjects are short.
+	maxKept   = 200
+	maxHeader = 13 << 10
+	maxBody   = 8 << 10
 	// maxWait is the longest time for which a query waits for a request.
 	maxWait = time.Minute
 )
@@ -55,7 +54,7 @@ type Request struct {
 	Error      int       `json:"error,omitzero"`
 	Message    string    `json:"message,omitzero"`
 	PlantID    string    `json:"plant_id,omitzero"` // many clients read numbers as float64
-	Lines      []Line    `json:"lines,omitzero"`    // see [Request.SetLines]
+	Lines      []string  `json:"lines,omitzero"`    // see [Request.SetLines]
 }
 
 // A Field is a header field. Of a credential it has only the scheme and the outcome.
@@ -64,17 +63,34 @@ type Field struct {
 	Value string `json:"value"`
 }
 
-// A Recorder keeps requests. A nil Recorder keeps none.
+// An entry is a request as it was received, with tokens. It does not change after [Recorder.end].
+type entry struct {
+	Request // without the parts that are in head and body
+
+	head   string // the request line and the header fields
+	body   []byte
+	create bool // it is a POST /plants
+}
+
+// entryKey is the key of the *entry in a context.
+type entryKey struct{}
+
+// A Recorder keeps requests. It is an [slog.Handler], since it takes their outcomes from the lines of
+// the access log. A nil Recorder keeps none.
 type Recorder struct {
+	slog.Handler // discards
+
 	mu         sync.Mutex
 	kept       []*entry // oldest first
 	inProgress int
 	last       int64         // the highest Number so far
-	added      chan struct{} // closed, and removed, when a request is added; nil if nothing waits
+	added      chan struct{} // closed, and replaced, when a request is added
 }
 
 // NewRecorder returns an empty Recorder.
-func NewRecorder() *Recorder { return new(Recorder) }
+func NewRecorder() *Recorder {
+	return &Recorder{Handler: slog.DiscardHandler, added: make(chan struct{})}
+}
 
 // begin makes space for a request. It returns false if too many are in progress.
 func (r *Recorder) begin() bool {
@@ -83,65 +99,111 @@ func (r *Recorder) begin() bool {
 	if r.inProgress == maxKept {
 		return false
 	}
-	if len(r.kept)+r.inProgress == maxKept {
-		r.kept = slices.Delete(r.kept, 0, 1)
-	}
 	r.inProgress++
+	r.kept = slices.Delete(r.kept, 0, max(0, len(r.kept)+r.inProgress-maxKept))
 	return true
 }
 
 // end keeps a request that has begun.
 func (r *Recorder) end(e *entry) {
+	e.DurationMS = float64(time.Since(e.Time).Microseconds()) / 1000
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inProgress--
 	r.last++
 	e.Number = r.last
 	r.kept = append(r.kept, e)
-	if r.added != nil {
-		close(r.added)
-		r.added = nil
-	}
+	close(r.added)
+	r.added = make(chan struct{})
 }
 
-// Refused keeps a request that net/http refused.
-func (r *Recorder) Refused(failure *models.Error, requestID string, remote net.Addr) {
-	if r != nil && r.begin() {
-		r.end(&entry{Request: Request{
-			Time: time.Now(), Remote: remote.String(), RequestID: requestID,
-			Status: http.StatusBadRequest, Error: int(failure.Code), Message: failure.Message,
-		}})
-	}
+// Wrap returns next, and keeps its requests, but not those of the page with that path and its files.
+// The context of a request has the text of its header under the key header.
+func (r *Recorder) Wrap(next http.Handler, page string, header any) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if r == nil || strings.HasPrefix(request.URL.Path+"/", page+"/") || !r.begin() {
+			next.ServeHTTP(w, request)
+			return
+		}
+		e := &entry{Request: Request{Time: time.Now(), BodyUnread: request.Body != http.NoBody}}
+		defer r.end(e) // also after a panic
+		e.create = request.Method == http.MethodPost && request.URL.Path == "/plants"
+		if e.head, _ = request.Context().Value(header).(string); len(e.head) > maxHeader {
+			e.head = e.head[:maxHeader] + "…"
+		}
+		in := request.WithContext(context.WithValue(request.Context(), entryKey{}, e))
+		in.Body = body{request.Body, e}
+		next.ServeHTTP(w, in)
+	})
 }
 
-// ServeHTTP responds to a GET with the kept requests as JSON Lines, oldest first: of ?after=7&wait=10s
-// those with higher numbers, as soon as there is one. A number that no request has had, such as that of
-// an earlier server, counts as 0. A DELETE removes all requests.
-func (r *Recorder) ServeHTTP(w http.ResponseWriter, query *http.Request) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // it would end the wait
-	all, failure := r.query(query)
-	if failure != nil {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write(failure.Body()) // best effort
-		return
-	}
-	w.Header().Set("Content-Type", "application/jsonl")
-	encoder := jsontext.NewEncoder(w)
-	for _, e := range all {
-		_ = json.MarshalEncode(encoder, e.request()) // best effort
-	}
+// A body copies the beginning of a body while it is read.
+type body struct {
+	io.ReadCloser
+	*entry
 }
 
-func (r *Recorder) query(query *http.Request) (all []*entry, failure *models.Error) {
+// Read implements [io.Reader].
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.BodyUnread, b.BodyBytes = false, b.BodyBytes+int64(n)
+	b.body = append(b.body, p[:min(n, maxBody-len(b.body))]...)
+	return n, err
+}
+
+// Enabled implements [slog.Handler]. It is true for all lines of requests.
+func (*Recorder) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
+
+// Handle implements [slog.Handler]. A request that net/http refused has only a line.
+func (r *Recorder) Handle(ctx context.Context, line slog.Record) error {
+	e, found := ctx.Value(entryKey{}).(*entry)
+	switch {
+	case found:
+		line.Attrs(e.note)
+	case line.Message == "refused" && r.begin():
+		e = &entry{Request: Request{Time: line.Time}}
+		line.Attrs(e.note)
+		r.end(e)
+	}
+	return nil
+}
+
+// note takes an attribute of the line of a request.
+func (e *entry) note(attr slog.Attr) bool {
+	switch value := attr.Value; attr.Key {
+	case "status":
+		e.Status = int(value.Int64())
+	case "error":
+		e.Error, e.Status = int(value.Int64()), http.StatusBadRequest
+	case "message":
+		e.Message = value.String()
+	case "subject":
+		e.Subject = value.String()
+	case "request_id":
+		e.RequestID = value.String()
+	case "plant_id":
+		e.PlantID = value.String()
+	case "remote":
+		e.Remote = value.String()
+	}
+	return true
+}
+
+// Query returns the kept requests, oldest first: of ?after=7&wait=10s those with higher numbers, as soon
+// as there is one. A number that no request has had, such as that of an earlier server, counts as 0. A
+// DELETE removes all requests.
+func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 	after, err := strconv.ParseInt(cmp.Or(query.FormValue("after"), "0"), 10, 64)
 	wait, waitErr := time.ParseDuration(cmp.Or(query.FormValue("wait"), "0s"))
+	delete(query.Form, "after")
+	delete(query.Form, "wait")
 	switch {
 	case r == nil:
 		return nil, models.NewError(models.CodeForbidden,
 			"only a server that was started with --ephemeral keeps requests: start one with plantstore serve --ephemeral")
-	case err != nil || waitErr != nil || wait > maxWait:
-		return nil, models.Errorf(models.CodeBadRequest, "after: must be a number; wait: must be at most %v, such as 10s", maxWait)
+	case err != nil || waitErr != nil || wait > maxWait || len(query.Form) > 0:
+		return nil, models.Errorf(models.CodeBadRequest,
+			"after: must be a number; wait: must be at most %v, such as 10s; there are no other parameters", maxWait)
 	}
 	ctx, cancel := context.WithTimeout(query.Context(), wait)
 	defer cancel()
@@ -150,19 +212,20 @@ func (r *Recorder) query(query *http.Request) (all []*entry, failure *models.Err
 		if query.Method == http.MethodDelete {
 			r.kept = nil
 		}
-		if r.added == nil {
-			r.added = make(chan struct{})
-		}
-		all, last, added := slices.Clone(r.kept), r.last, r.added
+		kept, last, added := slices.Clone(r.kept), r.last, r.added
 		r.mu.Unlock()
-		all = slices.DeleteFunc(all, func(e *entry) bool { return e.Number <= after && after <= last })
-		if len(all) > 0 {
+		var all []Request
+		for _, e := range kept {
+			if e.Number > after || after > last {
+				all = append(all, e.request())
+			}
+		}
+		if len(all) > 0 || ctx.Err() != nil {
 			return all, nil
 		}
 		select {
 		case <-added:
 		case <-ctx.Done():
-			return nil, nil
 		}
 	}
 }

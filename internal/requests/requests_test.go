@@ -3,11 +3,9 @@ package requests_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,7 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plantstore/internal/must"
 	"plantstore/internal/requests"
 	"plantstore/models"
 )
@@ -34,11 +31,11 @@ type site struct {
 // newSite returns a site whose handler logs these attributes.
 func newSite(attrs ...any) *site {
 	s := &site{Recorder: requests.NewRecorder()}
-	logger := s.Logger(slog.New(slog.DiscardHandler))
-	s.handler = s.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	logger := slog.New(s.Recorder)
+	s.handler = s.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		readAll(r)
 		logger.InfoContext(r.Context(), "request", attrs...)
-	}), "/docs", func(ctx context.Context) string { return ctx.Value(headKey{}).(string) })
+	}), "/docs", headKey{})
 	return s
 }
 
@@ -60,17 +57,11 @@ func (s *site) send(head string, body io.Reader) {
 }
 
 // query returns the requests of a query.
-func query(t *testing.T, r *requests.Recorder, method, query string) (all []requests.Request) {
+func query(t *testing.T, r *requests.Recorder, method, query string) []requests.Request {
 	t.Helper()
-	w := httptest.NewRecorder()
-	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/requests?"+query, http.NoBody))
-	if got := w.Header().Get("Content-Type"); w.Code != http.StatusOK || got != "application/jsonl" {
-		t.Fatalf("%s %s: %d %s %s", method, query, w.Code, got, w.Body)
-	}
-	for line := range strings.Lines(w.Body.String()) {
-		var r requests.Request
-		must.Do(t, json.Unmarshal([]byte(line), &r))
-		all = append(all, r)
+	all, failure := r.Query(httptest.NewRequestWithContext(t.Context(), method, "/requests?"+query, http.NoBody))
+	if failure != nil {
+		t.Fatalf("%s %s: %v", method, query, failure)
 	}
 	return all
 }
@@ -112,7 +103,7 @@ func TestLast200(t *testing.T) {
 		}
 		go await("after=301&wait=1m")
 		synctest.Wait()
-		s.Refused(models.NewError(models.CodeBadRequest, "not HTTP"), "id", &net.TCPAddr{})
+		slog.New(s.Recorder).Info("refused", "error", 400)
 		if next := <-got; next != "302-302 of 1" {
 			t.Errorf("after the removal: %s", next)
 		}
@@ -123,7 +114,7 @@ func TestLast200(t *testing.T) {
 func TestRefusedQuery(t *testing.T) {
 	t.Parallel()
 	var none *requests.Recorder
-	none.Refused(models.NewError(models.CodeBadRequest, ""), "", &net.TCPAddr{})
+	none.Wrap(http.NotFoundHandler(), "/docs", headKey{}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
 	for text, want := range map[string]struct {
 		of   *requests.Recorder
 		code models.Code
@@ -133,12 +124,11 @@ func TestRefusedQuery(t *testing.T) {
 		"after=1e3": {requests.NewRecorder(), models.CodeBadRequest},
 		"wait=10":   {requests.NewRecorder(), models.CodeBadRequest},
 		"wait=61s":  {requests.NewRecorder(), models.CodeBadRequest},
+		"afer=1":    {requests.NewRecorder(), models.CodeBadRequest},
 	} {
-		w := httptest.NewRecorder()
-		want.of.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/requests?"+text, http.NoBody))
-		var failure models.Error
-		if err := json.Unmarshal(w.Body.Bytes(), &failure); err != nil || w.Code != http.StatusBadRequest || failure.Code != want.code {
-			t.Errorf("%q: %d %s", text, w.Code, w.Body)
+		_, failure := want.of.Query(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/requests?"+text, http.NoBody))
+		if failure == nil || failure.Code != want.code {
+			t.Errorf("%q: %v", text, failure)
 		}
 	}
 }
@@ -163,30 +153,29 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestLines checks that a body is indented and its numbers stay as they were sent, and that the
-// properties of violations are marked.
+// TestLines checks that a body is indented, unless it would take much memory, and its numbers stay as
+// they were sent, and that the properties of violations are marked.
 func TestLines(t *testing.T) {
 	t.Parallel()
+	deep := strings.Repeat("[", 4<<10) + strings.Repeat("]", 4<<10)
 	for _, test := range []struct{ body, message, want string }{
 		{"", "", ""},
-		{`{"id":`, "the body is not JSON", " {\"id\":\n"},
-		{"not\njson", "", " not\n json\n"},
+		{`{"id":`, "the body is not JSON", "\n  {\"id\":\n"},
+		{"not\njson", "", "\n  not\n  json\n"},
+		{`{"id":"x"}`, "id: must be an integer", "\n  {\n>   \"id\": \"x\"\n  }\n"},
+		{deep, "", "\n  " + deep + "\n"},
 		{
 			`{"id":9007199254740993e0,"tag":{"id":[1]},"id":"x","d":0,"name":"id: "}`, "id: must be an integer; tag: must be a string",
-			" {\n>  \"id\": 9007199254740993e0,\n>  \"tag\": {\n>    \"id\": [\n>      1\n>    ]\n>  },\n>  \"id\": \"x\",\n   \"d\": 0,\n   \"name\": \"id: \"\n }\n",
+			"\n  {\n>   \"id\": 9007199254740993e0,\n>   \"tag\": {\n>     \"id\": [\n>       1\n>     ]\n>   },\n>   \"id\": \"x\",\n    \"d\": 0,\n    \"name\": \"id: \"\n  }\n",
 		},
 	} {
-		var got strings.Builder
-		r := requests.Request{Body: test.body, Message: test.message}
-		r.SetLines()
-		for _, line := range r.Lines {
-			mark := " "
-			if line.Marked {
-				mark = ">"
-			}
-			got.WriteString(mark + line.Text + "\n")
+		r := requests.Request{
+			Method: "POST", Target: "/plants", Version: "HTTP/1.1", Header: []requests.Field{{Name: "host", Value: "x"}},
+			Body: test.body, Message: test.message,
 		}
-		if diff := cmp.Diff(test.want, got.String()); diff != "" {
+		r.SetLines()
+		want := "  POST /plants HTTP/1.1\n  host: x\n" + test.want
+		if diff := cmp.Diff(want, strings.Join(r.Lines, "\n")+"\n"); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.body, diff)
 		}
 	}
@@ -231,14 +220,14 @@ func TestTokens(t *testing.T) {
 // and that nothing is lost afterwards.
 func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const most = 200 * 24 << 10
-	s, head, content := newSite(), strings.Repeat("h", 32<<10), bytes.Repeat([]byte("b"), 64<<10)
+	s, head, content := newSite(), strings.Repeat("/", 32<<10), bytes.Repeat([]byte("/"), 64<<10)
 	before := heap()
 	for range 500 {
 		s.send(head, bytes.NewReader(content))
 	}
 	used := heap() - before
-	if all := numbers(query(t, s.Recorder, http.MethodGet, "")); used > most || all != "301-500 of 200" {
-		t.Errorf("%s take %d bytes", all, used)
+	if last := numbers(query(t, s.Recorder, http.MethodGet, "after=499")); used > most || last != "500-500 of 1" {
+		t.Errorf("200 until %s take %d bytes", last, used)
 	}
 	inProgress := func(h http.Handler) int64 {
 		var arrived, ended sync.WaitGroup

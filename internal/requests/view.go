@@ -10,60 +10,47 @@ import (
 	"plantstore/models"
 )
 
+// fold matches the line break within a folded field.
+var fold = regexp.MustCompile(`[ \t]*\r?\n[ \t]+`)
+
 // request returns the request without tokens.
 func (e *entry) request() Request {
 	r, text := e.Request, string(e.body)
 	if int64(len(text)) < r.BodyBytes {
 		text += "…"
 	}
-	line, fields, _ := strings.Cut(e.head, "\n")
-	method, line, _ := strings.Cut(strings.TrimRight(line, "\r"), " ")
-	target, version, _ := strings.Cut(line, " ")
-	r.Method, r.Target, r.Version, r.Header = redact(method), redact(target), redact(version), e.fields(fields)
+	line, fields, _ := strings.Cut(fold.ReplaceAllString(e.head, " "), "\n")
+	first := append(strings.SplitN(strings.TrimSpace(line), " ", 3), "", "", "")
+	r.Method, r.Target, r.Version = redact(first[0]), redact(first[1]), redact(first[2])
+	for line := range strings.Lines(fields) {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.Trim(value, " \t\r\n")
+		switch strings.ToLower(name) {
+		case "authorization":
+			value = e.credential(value)
+		case "proxy-authorization", "cookie", "x-api-key": // perhaps of another server on this host
+			value = models.Redacted
+		}
+		r.Header = append(r.Header, Field{redact(name), redact(value)})
+	}
 	r.Body, r.Message, r.Subject = redact(text), redact(e.Message), redact(e.Subject)
 	return r
-}
-
-// fields returns the fields in the text of the header.
-func (e *entry) fields(text string) []Field {
-	fields := []Field{}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		name, value, _ := strings.Cut(line, ":")
-		if last := len(fields) - 1; last >= 0 && strings.TrimLeft(line, " \t") != line { // a folded line
-			name, value = fields[last].Name, fields[last].Value+" "+strings.TrimLeft(line, " \t")
-			fields = fields[:last]
-		}
-		fields = append(fields, Field{name, strings.Trim(value, " \t")})
-	}
-	for i, field := range fields {
-		switch strings.ToLower(field.Name) {
-		case "authorization":
-			fields[i].Value = e.credential(field.Value)
-		case "proxy-authorization", "cookie", "x-api-key": // perhaps of another server on this host
-			fields[i].Value = models.Redacted
-		default:
-			fields[i] = Field{redact(field.Name), redact(field.Value)}
-		}
-	}
-	return fields
 }
 
 // credential returns the scheme of a credential, and its outcome in the place of the rest. Only a create
 // checks it. A value without a space may be the token itself.
 func (e *entry) credential(value string) string {
 	scheme, _, found := strings.Cut(value, " ")
-	if !found || len(scheme) > len("SCRAM-SHA-256") {
+	if scheme += " "; !found || len(scheme) > len("SCRAM-SHA-256 ") {
 		scheme = ""
 	}
-	outcome := "(not checked)"
 	switch {
 	case e.Error == int(models.CodeUnauthorized), e.Error == int(models.CodeForbidden):
-		outcome = "(refused: " + e.Message + ")"
+		return scheme + "(refused: " + e.Message + ")"
 	case e.create:
-		outcome = "(valid, subject " + e.Subject + ")"
+		return scheme + "(valid, subject " + e.Subject + ")"
 	}
-	return redact(strings.TrimLeft(scheme+" "+outcome, " "))
+	return scheme + "(not checked)"
 }
 
 // escape matches an ASCII character in a URL, or in JSON, perhaps within JSON.
@@ -84,25 +71,33 @@ func redact(text string) string {
 	return text
 }
 
-// A Line is a line of a body for people.
-type Line struct {
-	Text   string `json:"text"`
-	Marked bool   `json:"marked,omitzero"` // the message of the Error names its property
-}
-
-// SetLines sets the lines of the body. JSON is indented, with its numbers as they were sent.
+// SetLines sets the lines of the request for people: its header, and its body, indented if it is JSON,
+// with its numbers as they were sent. A line begins with "> " if it is of a property that the message
+// names, else with two spaces.
 func (r *Request) SetLines() {
-	value, marked := jsontext.Value(r.Body), false
-	_ = value.Indent(jsontext.AllowDuplicateNames(true), jsontext.WithIndent("  ")) // else as it is
-	for text := range strings.Lines(string(value)) {
-		text = strings.TrimSuffix(text, "\n")
-		if name, found := strings.CutPrefix(text, `  "`); found { // a property of the plant
-			name, _, _ = strings.Cut(name, `"`)
-			marked = strings.Contains("; "+r.Message, "; "+name+": ")
-		}
-		r.Lines = append(r.Lines, Line{text, marked && strings.HasPrefix(text, " ")})
+	r.Lines = []string{"  " + r.Method + " " + r.Target + " " + r.Version}
+	for _, field := range r.Header {
+		r.Lines = append(r.Lines, "  "+field.Name+": "+field.Value)
 	}
+	text, mark := jsontext.Value(r.Body), "  "
 	if r.BodyUnread {
-		r.Lines = []Line{{Text: "(the body was not read)"}}
+		text = jsontext.Value("(the body was not read)")
+	}
+	if len(text) > 0 {
+		r.Lines = append(r.Lines, "")
+	}
+	if strings.Count(r.Body, "[")+strings.Count(r.Body, "{") < 64 { // the memory grows with the square of the depth
+		_ = text.Indent(jsontext.AllowDuplicateNames(true), jsontext.WithIndent("  ")) // not JSON stays as it is
+	}
+	for line := range strings.Lines(string(text)) {
+		name, found := strings.CutPrefix(line, `  "`) // of a property of the plant
+		name, _, _ = strings.Cut(name, `"`)
+		switch {
+		case found && strings.Contains("; "+r.Message, "; "+name+": "):
+			mark = "> "
+		case found, line[0] != ' ':
+			mark = "  "
+		}
+		r.Lines = append(r.Lines, mark+strings.TrimSuffix(line, "\n"))
 	}
 }

@@ -38,7 +38,7 @@ type conn struct {
 	tls     *tls.ConnectionState // after the handshake
 	body    body                 // of the current request
 	begun   bool                 // a byte of a request was read
-	header  *received            // nil without [Config.KeepHeaders]
+	header  received             // of the current request
 	lines   int                  // of the header that is being read; -1 after it
 	tooMany bool                 // lines in it
 	// handling is set from the call of the handler until net/http has written its response.
@@ -179,8 +179,8 @@ func WriteRefusal(w io.Writer, header http.Header, e *models.Error) error {
 // refused counts and logs the Error e as the last response of the connection, and returns its header.
 func (c *conn) refused(e *models.Error) http.Header {
 	c.ending.Store(true)
+	c.server.config.Refused(e.Code)
 	header := RefusalHeader(e, c.server.config.CORS)
-	c.server.config.Refused(e, header.Get("X-Request-Id"), c.RemoteAddr())
 	c.server.config.Logger.Info("refused",
 		"request_id", header.Get("X-Request-Id"), "remote", c.RemoteAddr().String(), "error", int(e.Code), "message", e.Message)
 	return header

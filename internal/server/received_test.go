@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -24,7 +25,7 @@ func TestReceivedHeader(t *testing.T) {
 	for _, part := range []int{1, 7, 100, len(input)} {
 		var got []string
 		s := start(t, handler(func(w http.ResponseWriter, r *http.Request) {
-			got = append(got, ReceivedHeader(r.Context()))
+			got = append(got, fmt.Sprint(r.Context().Value(HeaderKey{})))
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.WriteHeader(http.StatusOK)
 		}), func(_ *site, c *Config) { c.KeepHeaders = true })

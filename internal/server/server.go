@@ -52,11 +52,11 @@ type Config struct {
 	RequestTimeout time.Duration
 	// ShutdownTimeout is the time for requests in progress at a shutdown.
 	ShutdownTimeout time.Duration
-	// Refused is called for each error response of the server itself, with its request id.
-	Refused func(e *models.Error, requestID string, remote net.Addr)
+	// Refused is called for each error response of the server itself.
+	Refused func(models.Code)
 	// CORS are the CORS header fields of the error responses of the server itself (C3.19).
 	CORS http.Header
-	// KeepHeaders keeps the header of each request as it was received, for [ReceivedHeader].
+	// KeepHeaders keeps the header of each request as it was received, for [HeaderKey].
 	KeepHeaders bool
 	// MaxConnections bounds the open connections; 0 means 10,000. Requests on connections
 	// beyond it get an Error of CodeUnavailable, up to MaxConnections/8 at a time; further

@@ -73,7 +73,7 @@ func floorPlus() error {
 			Observe:      admin.NewObserver().Request,
 		}),
 		Logger:          logger,
-		Refused:         func(*models.Error, string, net.Addr) {},
+		Refused:         func(models.Code) {},
 		RequestTimeout:  30 * time.Second,
 		ShutdownTimeout: 10 * time.Second,
 	}).Serve(context.Background(), listener)

@@ -65,17 +65,14 @@ function newRow(r) {
   return row
 }
 
-const lineOf = (text, marked) => create(marked ? 'mark' : 'span', { className: 'line' }, isolated(text))
-
 function requestSide(r) {
   const side = create('section', {}, create('h2', { textContent: 'Request' }))
   if (!r.method) {
     side.append('It was refused before its header was complete or valid.')
     return side
   }
-  const fields = r.header.map(({ name, value }) => lineOf(`${name}: ${value}`))
-  side.append(create('pre', { tabIndex: 0 }, lineOf(`${r.method} ${r.target} ${r.version}`), ...fields))
-  if (r.lines) side.append(create('pre', { tabIndex: 0, className: 'body' }, ...r.lines.map(line => lineOf(line.text, line.marked))))
+  side.append(create('pre', { tabIndex: 0 }, ...r.lines.map(line =>
+    create(line.startsWith('> ') ? 'mark' : 'span', { className: 'line' }, isolated(line)))))
   const copy = create('button', { type: 'button', textContent: 'Copy as curl' })
   copy.addEventListener('click', async () => {
     try {
@@ -110,10 +107,9 @@ function filter() {
 }
 
 async function poll() {
-  const found = await request('requests', { after: last })
-  element('none').dataset.problem = found.problem ?? ''
-  if (found.problem) last = 0
-  else if (found.requests[0]?.number <= last || last === 0) element('received').replaceChildren() // of another server
+  const found = await request('requests', { after: last, wait: '3s' })
+  if (found.requests[0]?.number <= last || last === 0) element('received').replaceChildren() // of another server
+  element('none').dataset.problem = ''
   base = found.base_url
   const list = element('received')
   for (const r of found.requests) {
@@ -132,8 +128,13 @@ async function follow() {
   for (;;) {
     try {
       if (isShown() && isLive() && hasKey() && !document.hidden) await poll()
-    } catch { /* the view of plants reports it */ }
-    await pause(element('none').dataset.problem ? 1000 : 200)
+      await pause(200)
+    } catch (problem) {
+      last = 0
+      element('none').dataset.problem = problem.status === 503 ? problem.message : '' // the view of plants reports others
+      filter()
+      await pause(1000)
+    }
   }
 }
 
