@@ -28,7 +28,11 @@ func lineOf(t *testing.T, level slog.Level, r *http.Request, handlers ...gin.Han
 	router.NoRoute(handlers...)
 	for range 2 { // the second reuses the pooled line of the first
 		log.Reset()
-		router.ServeHTTP(httptest.NewRecorder(), r)
+		w := httptest.NewRecorder()
+		router.ServeHTTP(w, r)
+		if w.Header().Get("X-Request-Id") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("the response has the header %v", w.Header())
+		}
 	}
 	var line map[string]any
 	if err := json.Unmarshal(log.Bytes(), &line); err != nil {

@@ -40,9 +40,11 @@ func TestDocs(t *testing.T) {
 		if w.Code != http.StatusOK || w.Body.Len() == 0 || !strings.HasPrefix(w.Header().Get("Content-Type"), contentType) {
 			t.Errorf("GET %s: %d %v, %d bytes", path, w.Code, w.Header(), w.Body.Len())
 		}
-		etag := http.Header{"If-None-Match": {w.Header().Get("Etag")}}
-		if w := get(t, h, http.MethodGet, path, etag); strings.HasPrefix(path, "/openapi") && (w.Code != http.StatusNotModified || w.Body.Len() > 0) {
-			t.Errorf("GET %s again: %d, %d bytes", path, w.Code, w.Body.Len())
+		if etag := w.Header().Get("Etag"); etag != "" || strings.HasPrefix(path, "/openapi") {
+			w := get(t, h, http.MethodGet, path, http.Header{"If-None-Match": {etag}})
+			if w.Code != http.StatusNotModified || w.Body.Len() > 0 {
+				t.Errorf("GET %s again: %d, %d bytes", path, w.Code, w.Body.Len())
+			}
 		}
 		if w := get(t, h, http.MethodHead, path, nil); w.Code != http.StatusOK || w.Body.Len() > 0 {
 			t.Errorf("HEAD %s: %d, %d bytes", path, w.Code, w.Body.Len())

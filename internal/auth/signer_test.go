@@ -25,9 +25,10 @@ func writeKey(t *testing.T, contents string) string {
 }
 
 // TestPrivateKeySigns checks that the public key verifies signatures of the private key, in
-// each format of both.
+// each format of both, and that a token has all claims that the configuration requires.
 func TestPrivateKeySigns(t *testing.T) {
 	t.Parallel()
+	options := Options{Issuers: []string{"i", "j"}, Audiences: []string{"a", "b"}, Scope: "s", RequireExp: true}
 	for _, kind := range kinds(t)[1:] {
 		forms := map[string]func() ([]byte, error){
 			"PRIVATE KEY": func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(kind.signer) },
@@ -43,12 +44,13 @@ func TestPrivateKeySigns(t *testing.T) {
 			path := writeKey(t, block(t, form, der, err))
 			key := must.Get(ReadPrivateKey(path, kind.alg))(t)
 			key.SetKid("mine")
-			issued := must.Get(Issue(key, Grant{Subject: "x", TTL: time.Hour}, time.Now()))(t)
+			issued := must.Get(Issue(key, options.Grant("x", time.Hour), time.Now()))(t)
 			public, err := key.PublicPEM()
 			if err != nil || string(public) != string(kind.public) {
 				t.Errorf("%s: the public half is %s, %v", kind.alg, public, err)
 			}
-			subject, err := kind.verifier().Verify(issued)
+			options.Keys = []Key{kind.key}
+			subject, err := NewVerifier(options).Verify(issued)
 			if err != nil || subject != "x" || key.Alg() != kind.alg {
 				t.Errorf("%s from %s: %q, %v", kind.alg, form, subject, err)
 			}

@@ -135,7 +135,9 @@ func TestFaultOfStore(t *testing.T) {
 // response, or the response is something else: whether a POST had its effect is unknown.
 func TestIncompleteResponse(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"within a line": `{"id":1,"na`, "no line": "", "not JSON": "<html>\n", "another version": `{"kind":"no_space"}` + "\n"} {
+	for name, text := range map[string]string{
+		"within a line": `{"id":1,"na`, "no line": "", "not JSON": "<html>\n", "another version": `{"kind":"no_space"}` + "\n",
+	} {
 		client := dialBroken(t, text)
 		for method, err := range callAll(t.Context(), client) {
 			want := storage.ErrUnavailable

@@ -245,7 +245,8 @@ func TestLog(t *testing.T) {
 	log.Reset()
 	h, _ = newHandlerWith(t, recording{}, faults.NewLogger(slog.New(slog.NewTextHandler(&log, nil))).With("a", 1).WithGroup("b"))
 	prefer(t, h, "code=503", plant7)
-	if want := "level=INFO msg=request a=1 b.method=POST b.path=/plants b.status=400 b.outcome=fault b.error=503 "; !strings.Contains(log.String(), want) {
+	const want = "level=INFO msg=request a=1 b.method=POST b.path=/plants b.status=400 b.outcome=fault b.error=503 "
+	if !strings.Contains(log.String(), want) {
 		t.Errorf("with attributes: %s, want %s", &log, want)
 	}
 }
