@@ -2,9 +2,9 @@ package operate
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,21 +12,15 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/must"
 )
 
-// seeded is the name of the only plant in the seed, with the id 1.
-const seeded = "a"
-
-// resetModel is the model of one id. Its state is the name of the plant, "" if there is
-// none. The input is the name of a create, "" for a reset; the output of a create is created,
-// or the message of its Error.
-func resetModel(id int) porcupine.Model {
-	first := ""
-	if id == 1 {
-		first = seeded
-	}
+// resetModel is the model of one id. Its state is the name of the plant, "" if there is none; first
+// is the name in the seed. The input is the name of a create, "" for a reset; the output is the message
+// of the Error, "" for success.
+func resetModel(first string) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return first },
 		Step: func(state, input, output any) (bool, any) {
@@ -35,7 +29,7 @@ func resetModel(id int) porcupine.Model {
 			message, _ := output.(string)
 			switch {
 			case name == "":
-				return true, first
+				return message == "", first
 			case message == "":
 				return there == "", name
 			case strings.HasSuffix(message, "is identical to this one"):
@@ -48,47 +42,6 @@ func resetModel(id int) porcupine.Model {
 	}
 }
 
-// A resetRace is a server with clients that race with its resets.
-type resetRace struct {
-	t      *testing.T
-	server *plantstore.Server
-	client *http.Client
-	token  string
-	start  time.Time
-
-	mu      sync.Mutex
-	creates map[int][]porcupine.Operation // by id
-	resets  []porcupine.Operation
-}
-
-// post sends a request, which must not fail, and returns when it began and ended, and the
-// message of its Error.
-func (r *resetRace) post(url, body string) (call, end int64, message string) {
-	call = int64(time.Since(r.start))
-	reply, err := plantstore.Do(r.t.Context(), r.client, http.MethodPost, url, body, "Authorization", "Bearer "+r.token, "Content-Type", "application/json")
-	if err != nil {
-		r.t.Error(err)
-	}
-	return call, int64(time.Since(r.start)), reply.Message
-}
-
-func (r *resetRace) create(client, id int, name string) {
-	call, end, message := r.post(r.server.BaseURL+"/plants", fmt.Sprintf(`{"id":%d,"name":%q}`, id, name))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.creates[id] = append(r.creates[id], porcupine.Operation{ClientId: client, Input: name, Output: message, Call: call, Return: end})
-}
-
-func (r *resetRace) reset(client int) {
-	call, end, message := r.post(r.server.AdminURL+"/reset", "")
-	if message != "" {
-		r.t.Error(message)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.resets = append(r.resets, porcupine.Operation{ClientId: client, Input: "", Output: "", Call: call, Return: end})
-}
-
 // TestResetRace runs creates and resets over HTTP concurrently. For each id there must be an
 // order of its creates and of all resets, each between its request and its response, that
 // explains all responses: a create happens before a reset or after it.
@@ -96,29 +49,50 @@ func TestResetRace(t *testing.T) {
 	t.Parallel()
 	const clients, creates, ids, resets = 6, 150, 5, 15
 	dir := t.TempDir()
-	must.Do(t, os.WriteFile(filepath.Join(dir, "seed.jsonl"), []byte(fmt.Sprintf(`{"id":1,"name":%q}`, seeded)), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "seed.jsonl"), []byte(`{"id":1,"name":"a"}`), 0o600))
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Args: []string{"--ephemeral", "--seed", "seed.jsonl"}})
-	r := &resetRace{t: t, server: server, client: plantstore.NewClient(t), token: server.Token(), start: time.Now(), creates: map[int][]porcupine.Operation{}}
-	var running sync.WaitGroup
-	for client := range clients {
-		running.Go(func() {
-			for n := range creates {
-				r.create(client, n%ids, string("ab"[n/ids%2]))
-			}
+	token, client, start := server.Token(), plantstore.NewClient(t), time.Now()
+	var mu sync.Mutex
+	histories := map[int][]porcupine.Operation{} // by id
+	do := func(id, n int, name string, post func() (plantstore.Reply, error)) {
+		call := time.Since(start)
+		r, err := post()
+		if err != nil {
+			t.Error(err)
+		}
+		op := porcupine.Operation{ClientId: n, Input: name, Output: r.Message, Call: int64(call), Return: int64(time.Since(start))}
+		mu.Lock()
+		defer mu.Unlock()
+		histories[id] = append(histories[id], op)
+	}
+	create := func(n, id int, name string) {
+		do(id, n, name, func() (plantstore.Reply, error) {
+			return server.TryPost(token, fmt.Sprintf(`{"id":%d,"name":%q}`, id, name))
 		})
 	}
-	running.Go(func() {
-		for range resets {
-			r.reset(clients)
+	const resetID = -1 // of the resets
+	load.Each(clients+1, clients+1, func(n int) {
+		if n == clients {
+			for range resets {
+				do(resetID, n, "", func() (plantstore.Reply, error) {
+					return plantstore.Do(t.Context(), client, "POST", server.AdminURL+"/reset", "")
+				})
+			}
+			return
+		}
+		for i := range creates {
+			create(n, i%ids, string("ab"[i/ids%2]))
 		}
 	})
-	running.Wait()
 	for id := range ids { // the remaining plants
-		r.create(clients, id, "at the end")
-	}
-	for id, history := range r.creates {
-		if result := porcupine.CheckOperationsTimeout(resetModel(id), append(history, r.resets...), time.Minute); result != porcupine.Ok {
-			t.Errorf("id %d: %d creates and %d resets are not linearizable: %v", id, len(history), len(r.resets), result)
+		create(clients, id, "at the end")
+		first := ""
+		if id == 1 {
+			first = "a"
+		}
+		history := slices.Concat(histories[id], histories[resetID])
+		if result := porcupine.CheckOperationsTimeout(resetModel(first), history, time.Minute); result != porcupine.Ok {
+			t.Errorf("id %d: %d creates and %d resets are not linearizable: %v", id, len(histories[id]), resets, result)
 		}
 	}
 }
