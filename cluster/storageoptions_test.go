@@ -8,6 +8,7 @@ import (
 
 	"plantstore/internal/cli"
 	"plantstore/internal/config"
+	"plantstore/internal/must"
 )
 
 // TestHelp checks that the help of --storage-url names all engines.
@@ -51,9 +52,7 @@ func TestStorageURLFile(t *testing.T) {
 		"host=h password=tell\n":           "",
 		"STORAGE_URL=a.db\n":               "",
 	} {
-		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(contents), 0o600))
 		c, err := load()
 		if err != nil {
 			if want != "" || strings.Contains(err.Error(), "tell") || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {

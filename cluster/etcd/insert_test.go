@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"plantstore/cluster/internal/retry"
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
@@ -64,10 +65,7 @@ func TestClassify(t *testing.T) {
 // which does not respond, and that nothing is stored if there is no member (C5.28).
 func TestInsertIsSent(t *testing.T) {
 	t.Parallel()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	member := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
 		<-stream.Context().Done()
 		return stream.Context().Err()
@@ -75,10 +73,7 @@ func TestInsertIsSent(t *testing.T) {
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = member.Serve(listener) })
 	insert := func() error {
-		client, err := newClient(target{endpoints: []string{listener.Addr().String()}, timeout: time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Get(newClient(target{endpoints: []string{listener.Addr().String()}, timeout: time.Second}))(t)
 		defer func() { _ = client.Close() }()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

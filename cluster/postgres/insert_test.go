@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"plantstore/cluster/internal/retry"
+	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
@@ -70,14 +71,8 @@ func TestClassify(t *testing.T) {
 // newEngine returns an engine without a server.
 func newEngine(t *testing.T) *Engine {
 	t.Helper()
-	config, err := parseURL(storage.Location{URL: "postgres://127.0.0.1:1/plants"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(parseURL(storage.Location{URL: "postgres://127.0.0.1:1/plants"}))(t)
+	pool := must.Get(pgxpool.NewWithConfig(t.Context(), config))(t)
 	t.Cleanup(pool.Close)
 	return &Engine{pool: pool}
 }

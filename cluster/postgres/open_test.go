@@ -7,15 +7,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plantstore/internal/must"
 	"plantstore/storage"
 )
 
 func TestParseURL(t *testing.T) {
 	t.Parallel()
-	plain, err := parseURL(location(t, "PostgreSQL://me:secret@h1:1,h2:2/plants?search_path=garden"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(parseURL(location(t, "PostgreSQL://me:secret@h1:1,h2:2/plants?search_path=garden")))(t)
 	if c := plain.ConnConfig; c.Host != "h1" || c.Port != 1 || c.User != "me" || c.Password != "secret" || c.Database != "plants" ||
 		c.RuntimeParams["search_path"] != "garden" || len(c.Fallbacks) == 0 {
 		t.Errorf("it was read as %+v", c.Config)
@@ -25,10 +23,7 @@ func TestParseURL(t *testing.T) {
 		t.Errorf("it has not our defaults: %+v", plain)
 	}
 	options := "?pool_max_conns=3&connect_timeout=7&default_query_exec_mode=cache_statement"
-	own, err := parseURL(location(t, "postgres://h/plants"+options))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(parseURL(location(t, "postgres://h/plants"+options)))(t)
 	if own.MaxConns != 3 || own.ConnConfig.ConnectTimeout != 7*time.Second ||
 		own.ConnConfig.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
 		t.Errorf("the configuration differs from the URL: %+v", own)
@@ -68,9 +63,5 @@ func TestOpenHidesPassword(t *testing.T) {
 
 func location(t *testing.T, url string) storage.Location {
 	t.Helper()
-	loc, err := storage.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loc
+	return must.Get(storage.ParseURL(url))(t)
 }
