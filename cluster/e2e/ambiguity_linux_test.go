@@ -84,13 +84,10 @@ func TestPostgresRestarted(t *testing.T) {
 // TestReplicaKilled kills one of three replicas again and again during creates, on each engine.
 func TestReplicaKilled(t *testing.T) {
 	t.Parallel()
-	for name, url := range map[string]func() string{
-		"etcd":       func() string { return "etcd://" + etcd.Start(t, etcd.Options{}).Hosts() },
-		"PostgreSQL": func() string { return postgres.Start(t, "").URL("plants", "postgres") },
-	} {
+	for name, url := range engines(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, url(), 3)
+			s := newSite(t, url, 3)
 			stop := s.load()
 			for round := range plantstore.Torture(10, 50) {
 				s.await(50)

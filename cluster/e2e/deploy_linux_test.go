@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/must"
 )
@@ -30,16 +30,11 @@ func TestKubernetes(t *testing.T) {
 	var deployment appsv1.Deployment
 	var service corev1.Service
 	var budget policyv1.PodDisruptionBudget
-	text := tools.ProjectFile(t, "docs/deploy/kubernetes.yaml")
-	documents := strings.Split(string(text), "\n---\n")
-	for i, object := range []any{&deployment, &service, &budget} {
-		must.Do(t, yaml.UnmarshalStrict([]byte(documents[i]), object))
-	}
+	decode(t, "docs/deploy/kubernetes.yaml", &deployment, &service, &budget)
 	pod := deployment.Spec.Template
 	container := pod.Spec.Containers[0]
 	for rule, ok := range map[string]bool{
-		"three documents, of the kinds that were read": len(documents) == 3 && deployment.Kind == "Deployment" &&
-			service.Kind == "Service" && budget.Kind == "PodDisruptionBudget",
+		"of the kinds that were read":       deployment.Kind == "Deployment" && service.Kind == "Service" && budget.Kind == "PodDisruptionBudget",
 		"three replicas, of which two stay": *deployment.Spec.Replicas == 3 && budget.Spec.MinAvailable.IntValue() == 2,
 		"all select the same pods": fmt.Sprint(pod.Labels) == fmt.Sprint(deployment.Spec.Selector.MatchLabels) &&
 			fmt.Sprint(pod.Labels) == fmt.Sprint(service.Spec.Selector) && fmt.Sprint(pod.Labels) == fmt.Sprint(budget.Spec.Selector.MatchLabels),
@@ -58,6 +53,18 @@ func TestKubernetes(t *testing.T) {
 	checkShutdown(t, container, time.Duration(*pod.Spec.TerminationGracePeriodSeconds)*time.Second)
 }
 
+// decode decodes the documents of a file.
+func decode(t *testing.T, file string, objects ...any) {
+	t.Helper()
+	documents := strings.Split(string(tools.ProjectFile(t, file)), "\n---\n")
+	if len(documents) != len(objects) {
+		t.Fatalf("%s has %d documents, want %d", file, len(documents), len(objects))
+	}
+	for i, object := range objects {
+		must.Do(t, yaml.UnmarshalStrict([]byte(documents[i]), object))
+	}
+}
+
 // TestKubernetesSingle checks that the only replica on an embedded store is stopped before the next one
 // starts, and that it has the volume of the database.
 func TestKubernetesSingle(t *testing.T) {
@@ -65,12 +72,7 @@ func TestKubernetesSingle(t *testing.T) {
 	var deployment appsv1.Deployment
 	var volume corev1.PersistentVolumeClaim
 	var service corev1.Service
-	documents := strings.Split(string(tools.ProjectFile(t, "docs/deploy/kubernetes-single.yaml")), "\n---\n")
-	for i, object := range []any{&deployment, &volume, &service} {
-		if err := yaml.UnmarshalStrict([]byte(documents[i]), object); err != nil {
-			t.Fatal(err)
-		}
-	}
+	decode(t, "docs/deploy/kubernetes-single.yaml", &deployment, &volume, &service)
 	pod := deployment.Spec.Template
 	container := pod.Spec.Containers[0]
 	if *deployment.Spec.Replicas != 1 || deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType ||
@@ -89,15 +91,11 @@ func TestKubernetesSingle(t *testing.T) {
 // before it has drained its requests.
 func checkShutdown(t *testing.T, container corev1.Container, grace time.Duration) {
 	t.Helper()
-	var delay, timeout time.Duration
+	durations := map[string]time.Duration{}
 	for _, variable := range container.Env {
-		switch variable.Name {
-		case "SHUTDOWN_DELAY":
-			delay, _ = time.ParseDuration(variable.Value) // 0 is detected below
-		case "SHUTDOWN_TIMEOUT":
-			timeout, _ = time.ParseDuration(variable.Value)
-		}
+		durations[variable.Name], _ = time.ParseDuration(variable.Value) // 0 is detected below
 	}
+	delay, timeout := durations["SHUTDOWN_DELAY"], durations["SHUTDOWN_TIMEOUT"]
 	if delay < time.Second || timeout == 0 || grace < delay+timeout+5*time.Second {
 		t.Errorf("SHUTDOWN_DELAY is %v, SHUTDOWN_TIMEOUT %v, and the grace period %v", delay, timeout, grace)
 	}
@@ -149,8 +147,7 @@ func checkSecrets(t *testing.T, container corev1.Container) {
 // options returns the names of all options but PORT.
 func options(t *testing.T) (names []string) {
 	t.Helper()
-	lines := must.Get(plantstore.Command(t, t.TempDir(), nil, "config").Output())(t)
-	for line := range strings.Lines(string(lines)) {
+	for line := range strings.Lines(plantstore.Run(t, t.TempDir(), "config")) {
 		name, _, _ := strings.Cut(line, "=")
 		names = append(names, name)
 	}
@@ -170,11 +167,7 @@ func TestCompose(t *testing.T) {
 			commands += strings.TrimPrefix(command, "sudo ")
 		}
 	}
-	shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", commands)
-	shell.Dir = clone
-	if out, err := shell.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", commands, err, out)
-	}
+	process.Run(t, "/bin/sh", "-c", "cd "+clone+"; "+commands)
 	project, err := loader.LoadWithContext(t.Context(), compose.ConfigDetails{
 		WorkingDir:  filepath.Join(clone, "docs", "deploy"),
 		ConfigFiles: []compose.ConfigFile{{Filename: "compose.yaml", Content: text}},

@@ -6,7 +6,6 @@ import (
 	"os"
 	"testing"
 
-	"plantstore/e2e/cluster/internal/etcd"
 	"plantstore/e2e/internal/plantstore"
 )
 
@@ -15,7 +14,5 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", fmt.Sprint(plantstore.Torture(10, 100))); err != nil {
 		panic(err)
 	}
-	code := plantstore.MainOf(m, "cluster")
-	etcd.Clean()
-	os.Exit(code)
+	os.Exit(plantstore.MainOf(m, "cluster"))
 }

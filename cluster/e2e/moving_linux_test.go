@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,60 +12,56 @@ import (
 	"plantstore/internal/must"
 )
 
-// engines returns the storage URL of a fresh, empty store of each engine.
+// engines returns the storage URL of a fresh, empty store of each engine over a network.
 func engines(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{
-		"bbolt":      "bbolt:" + filepath.Join(t.TempDir(), "plants.db"),
 		"etcd":       "etcd://" + etcd.Start(t, etcd.Options{}).Hosts(),
 		"PostgreSQL": postgres.Start(t, "").URL("plants", "postgres"),
 	}
 }
 
-// TestConformance runs the contract's cases against a server on each engine.
+// TestConformance runs the contract's cases against a server on each engine, and then, next to it,
+// plantstore check.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for name, url := range engines(t) {
-		if name == "bbolt" {
-			continue // by package e2e
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, url, 1)
 			file := filepath.Join(t.TempDir(), "secret")
 			must.Do(t, os.WriteFile(file, []byte(secret), 0o600))
-			out, err := plantstore.Command(t, t.TempDir(), nil, "conformance", "--url", s.replicas[0].BaseURL,
-				"--token", s.token, "--secret-file", file, "--fresh").CombinedOutput()
-			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-			if err != nil {
-				t.Errorf("conformance: %v\n%s", err, out)
+			plantstore.Run(t, t.TempDir(), "conformance", "--url", s.replicas[0].BaseURL, "--token", s.token, "--secret-file", file, "--fresh")
+			if out := plantstore.Run(t, t.TempDir(), "check", "--storage-url", url); !strings.HasSuffix(out, " plants are intact, 0 findings\n") {
+				t.Errorf("check: %s", out)
 			}
-			t.Log(lines[len(lines)-1])
 		})
 	}
 }
 
-// TestCheck runs plantstore check on each engine, next to a running server where
-// the engine allows it.
-func TestCheck(t *testing.T) {
+// TestMoving moves plants from each engine into each other one, with the commands
+// of docs/keep.md.
+func TestMoving(t *testing.T) {
 	t.Parallel()
-	for name, url := range engines(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t, url, 1)
-			for id := range int64(300) {
-				if got := s.create(0, id, fmt.Sprint(id), true); got != created {
-					t.Fatalf("create: %s", s.last().response)
-				}
+	sources, targets := engines(t), engines(t)
+	for _, stores := range []map[string]string{sources, targets} {
+		stores["bbolt"] = "bbolt:" + filepath.Join(t.TempDir(), "plants.db")
+	}
+	const plants = "{\"id\":-9223372036854775808,\"name\":\"a\\u0000b\"}\n{\"id\":0,\"name\":\"\",\"tag\":\"\"}\n{\"id\":7,\"name\":\"\U0001F335\",\"tag\":\"t\"}\n"
+	run := func(args ...string) { plantstore.Run(t, t.TempDir(), append([]string{"plants"}, args...)...) }
+	first := filepath.Join(t.TempDir(), "first.jsonl")
+	must.Do(t, os.WriteFile(first, []byte(plants), 0o600))
+	for from, source := range sources {
+		run("import", "--storage-url", source, first)
+		for to, target := range targets {
+			out, back := filepath.Join(t.TempDir(), "out.jsonl"), filepath.Join(t.TempDir(), "back.jsonl")
+			run("export", "--storage-url", source, out)
+			run("import", "--storage-url", target, out)
+			run("export", "--storage-url", target, back)
+			if got := string(must.Get(os.ReadFile(back))(t)); got != plants {
+				t.Errorf("from %s to %s: %q, want %q", from, to, got, plants)
 			}
-			if name == "bbolt" {
-				s.replicas[0].Stop()
-			}
-			out, err := plantstore.Command(t, t.TempDir(), nil, "check", "--storage-url", url).CombinedOutput()
-			if got, want := string(out), "300 plants are intact, 0 findings\n"; err != nil || got != want {
-				t.Errorf("check: %v, %q, want %q", err, got, want)
-			}
-		})
+		}
 	}
 }
 
@@ -78,15 +73,12 @@ func TestWrongPostgres(t *testing.T) {
 	server.Exec("postgres", "CREATE ROLE guest LOGIN", "CREATE DATABASE theirs", "CREATE DATABASE careless",
 		"ALTER DATABASE careless SET synchronous_commit = off", "CREATE DATABASE ours")
 	server.Exec("theirs", "CREATE TABLE plants (id bigint PRIMARY KEY, species text)")
-	startFails(t, server.URL("stranger", "ours"), "PostgreSQL at", "the user or the password is wrong")
-	startFails(t, server.URL("guest", "ours"), "the user lacks a right")
-	startFails(t, server.URL("plants", "nosuch"), `database "nosuch" does not exist`)
-	startFails(t, server.URL("plants", "theirs"), "the table plants has the columns id bigint, species text")
-	startFails(t, server.URL("plants", "careless"), "synchronous_commit is off")
-	if out, err := plantstore.Command(t, t.TempDir(), nil, "check", "--storage-url", server.URL("plants", "ours")).CombinedOutput(); err == nil ||
-		!strings.Contains(string(out), "there is no table plants") {
-		t.Errorf("check without a table: %v, %s", err, out)
-	}
+	startFails(t, 1, server.URL("stranger", "ours"), "the user or the password is wrong")
+	startFails(t, 1, server.URL("guest", "ours"), "the user lacks a right")
+	startFails(t, 1, server.URL("plants", "nosuch"), `database "nosuch" does not exist`)
+	startFails(t, 1, server.URL("plants", "theirs"), "the table plants has the columns id bigint, species text")
+	startFails(t, 1, server.URL("plants", "careless"), "synchronous_commit is off")
+	rejects(t, 1, "there is no table plants", nil, "check", "--storage-url", server.URL("plants", "ours"))
 
 	s := newSite(t, server.URL("plants", "ours"), 1)
 	server.Exec("ours", "GRANT SELECT, INSERT ON plants TO guest")

