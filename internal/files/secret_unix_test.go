@@ -4,7 +4,6 @@ package files_test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,126 +17,74 @@ import (
 
 const content = "a secret"
 
-// newFile creates a file with that mode.
-func newFile(t *testing.T, mode fs.FileMode) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file")
-	must.Do(t, errors.Join(os.WriteFile(path, []byte(content), 0o600), os.Chmod(path, mode)))
-	return path
-}
-
-// readers returns the functions that read a file.
-func readers() map[string]func(path string) ([]byte, error) {
-	return map[string]func(path string) ([]byte, error){
-		"ReadSecret": files.ReadSecret, "ReadPublic": files.ReadPublic, "ReadConfig": files.ReadConfig, "ReadGenerated": files.ReadGenerated,
+// withMode writes a file with that mode.
+func withMode(mode fs.FileMode) func(path string) error {
+	return func(path string) error {
+		return errors.Join(os.WriteFile(path, []byte(content), 0o600), os.Chmod(path, mode))
 	}
 }
 
-// TestModes checks which modes are refused. Owners are checked in e2e/attack.
-func TestModes(t *testing.T) {
+// linkTo writes a file with that mode, and a link to it.
+func linkTo(mode fs.FileMode) func(path string) error {
+	return func(path string) error {
+		return errors.Join(withMode(mode)(path+" target"), os.Symlink(path+" target", path))
+	}
+}
+
+// withSize writes a file of so many bytes.
+func withSize(size int64) func(path string) error {
+	return func(path string) error { return errors.Join(withMode(0o600)(path), os.Truncate(path, size)) }
+}
+
+// TestReadFiles checks which files are read, and why others are refused. Links are followed, as Kubernetes mounts
+// secrets through them, but not in the place of a generated secret or of .env; the target is checked. The error of a
+// missing file that was named does not have its name, which may be a secret. Owners are checked in e2e/attack.
+func TestReadFiles(t *testing.T) {
 	t.Parallel()
-	const changed, read = "other users can change it", "other users can read it"
-	for mode, want := range map[fs.FileMode]map[string]string{
-		0o600: {}, 0o400: {}, 0o700: {},
-		0o640: {"ReadGenerated": read},
-		0o604: {"ReadGenerated": read},
-		0o660: {"ReadSecret": changed, "ReadGenerated": changed}, // the group of this process
-		0o620: {"ReadSecret": changed, "ReadGenerated": changed},
-		0o602: {"ReadSecret": changed, "ReadPublic": changed, "ReadConfig": changed, "ReadGenerated": changed},
+	type wants struct{ secret, public, config, generated string } // pieces of the errors
+	const (
+		changed, exposed, link = "other users can change it", "other users can read it", "is a symbolic link"
+		irregular, long        = ": it is not a regular file", ": the file is too long"
+		unnamed                = "no such file or directory (its name is not shown, as it may be a secret)"
+	)
+	for name, test := range map[string]struct {
+		prepare func(path string) error
+		wants   wants
+	}{
+		"mode 0600":         {withMode(0o600), wants{}},
+		"mode 0400":         {withMode(0o400), wants{}},
+		"mode 0700":         {withMode(0o700), wants{}},
+		"mode 0640":         {withMode(0o640), wants{generated: exposed}},
+		"mode 0604":         {withMode(0o604), wants{generated: exposed}},
+		"mode 0660":         {withMode(0o660), wants{secret: changed, generated: changed}}, // the group of this process
+		"mode 0620":         {withMode(0o620), wants{secret: changed, generated: changed}},
+		"mode 0602":         {withMode(0o602), wants{changed, changed, changed, changed}},
+		"link to mode 0600": {linkTo(0o600), wants{config: link, generated: link}},
+		"link to mode 0602": {linkTo(0o602), wants{changed, changed, link, link}},
+		"FIFO, not awaited": {func(path string) error { return syscall.Mkfifo(path, 0o600) }, wants{irregular, irregular, irregular, irregular}},
+		"directory":         {func(path string) error { return os.Mkdir(path, 0o700) }, wants{irregular, irregular, irregular, irregular}},
+		"64 KiB":            {withSize(64 << 10), wants{}},
+		"64 KiB and a byte": {withSize(64<<10 + 1), wants{secret: long, config: long, generated: long}},
+		"1 MiB":             {withSize(1 << 20), wants{secret: long, config: long, generated: long}},
+		"1 MiB and a byte":  {withSize(1<<20 + 1), wants{long, long, long, long}},
+		"missing":           {func(string) error { return nil }, wants{unnamed, unnamed, "missing: no such file", "missing: no such file"}},
 	} {
-		path := newFile(t, mode)
-		for name, read := range readers() {
-			contents, err := read(path)
-			switch want := want[name]; {
-			case want == "":
-				if err != nil || string(contents) != content {
-					t.Errorf("%s, mode %v: %q, %v", name, mode, contents, err)
-				}
-			case err == nil || !strings.Contains(err.Error(), want) || contents != nil:
-				t.Errorf("%s, mode %v: %q, %v, want %q", name, mode, contents, err, want)
-			}
-		}
-	}
-}
-
-// TestLinks checks that links are followed, as Kubernetes mounts secrets through them, but not in
-// the place of a generated secret or of .env. The target is checked.
-func TestLinks(t *testing.T) {
-	t.Parallel()
-	for mode, ok := range map[fs.FileMode]bool{0o600: true, 0o602: false} {
-		link := filepath.Join(t.TempDir(), "link")
-		must.Do(t, os.Symlink(newFile(t, mode), link))
-		for name, read := range readers() {
-			if _, err := read(link); (err == nil) != (ok && name != "ReadGenerated" && name != "ReadConfig") {
-				t.Errorf("%s of a link to a file with mode %v: %v", name, mode, err)
-			}
-		}
-	}
-}
-
-// TestIrregular checks that a FIFO is refused without waiting for its writer, as is a directory.
-func TestIrregular(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	fifo := filepath.Join(dir, "fifo")
-	must.Do(t, syscall.Mkfifo(fifo, 0o600))
-	for name, read := range readers() {
-		for _, path := range []string{fifo, dir} {
-			if _, err := read(path); err == nil || !strings.Contains(err.Error(), path+": it is not a regular file") {
-				t.Errorf("%s(%s): %v", name, path, err)
-			}
-		}
-	}
-}
-
-// TestInheritedPipe checks that a pipe of the shell is read to its end, whatever its mode.
-func TestInheritedPipe(t *testing.T) {
-	t.Parallel()
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = reader.Close() }()
-	_ = reader.Chmod(0o666) // as a terminal, which its group can write to; not every system lets it
-	go func() {
-		_, _ = writer.WriteString(content)
-		_ = writer.Close()
-	}()
-	if got, err := files.ReadSecret(fmt.Sprint("/dev/fd/", reader.Fd())); err != nil || string(got) != content {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
-// TestLimit checks that a file is read up to its limit only.
-func TestLimit(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 0o600)
-	for size, wanted := range map[int]map[string]bool{
-		64 << 10:   {"ReadSecret": true, "ReadPublic": true, "ReadConfig": true, "ReadGenerated": true},
-		64<<10 + 1: {"ReadPublic": true},
-		1 << 20:    {"ReadPublic": true},
-		1<<20 + 1:  {},
-		1 << 30:    {},
-	} {
-		must.Do(t, os.Truncate(path, int64(size)))
-		for name, read := range readers() {
-			if _, err := read(path); (err == nil) != wanted[name] || err != nil && !strings.HasPrefix(err.Error(), path+": the file is too long") {
-				t.Errorf("%s of %d bytes: %v", name, size, err)
-			}
-		}
-	}
-}
-
-// TestMissing checks that the error of a missing file does not have its name, which may be a secret
-// or a URL in the place of a name.
-func TestMissing(t *testing.T) {
-	t.Parallel()
-	for _, path := range []string{"hunter2", t.TempDir() + "/hunter2", "postgres://u:hunter2@h/db", strings.Repeat("x", 5000), "a\x00b"} {
-		for name, read := range map[string]func(path string) ([]byte, error){
-			"ReadSecret": files.ReadSecret, "ReadPublic": files.ReadPublic,
+		path := filepath.Join(t.TempDir(), name)
+		must.Do(t, test.prepare(path))
+		for _, reader := range []struct {
+			name, want string
+			read       func(path string) ([]byte, error)
+		}{
+			{"ReadSecret", test.wants.secret, files.ReadSecret},
+			{"ReadPublic", test.wants.public, files.ReadPublic},
+			{"ReadConfig", test.wants.config, files.ReadConfig},
+			{"ReadGenerated", test.wants.generated, files.ReadGenerated},
 		} {
-			if _, err := read(path); err == nil || strings.Contains(err.Error(), path) {
-				t.Errorf("%s(%.40q): %v", name, path, err)
+			got, err := reader.read(path)
+			if reader.want == "" && (err != nil || !strings.HasPrefix(string(got), content)) ||
+				reader.want != "" && (err == nil || !strings.Contains(err.Error(), reader.want)) ||
+				reader.want == unnamed && strings.Contains(err.Error(), path) {
+				t.Errorf("%s, %s: %.20q, %v, want %q", reader.name, name, got, err, reader.want)
 			}
 		}
 	}
@@ -146,7 +93,7 @@ func TestMissing(t *testing.T) {
 // TestByteOrderMark checks that a byte order mark at the beginning is not part of a file.
 func TestByteOrderMark(t *testing.T) {
 	t.Parallel()
-	path := newFile(t, 0o600)
+	path := filepath.Join(t.TempDir(), "file")
 	for text, want := range map[string]string{"\ufeffa\ufeff": "a\ufeff", "\ufeff\ufeffa": "\ufeffa", "\ufeff": "", "a\ufeff": "a\ufeff"} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if got, err := files.ReadSecret(path); string(got) != want || err != nil {

@@ -4,6 +4,7 @@ package files_test
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -16,52 +17,31 @@ import (
 	"plantstore/internal/must"
 )
 
-// leave creates a socket at path without a listener.
-func leave(t *testing.T, path string) {
-	t.Helper()
-	listener := must.Get(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
-	listener.SetUnlinkOnClose(false)
-	must.Do(t, listener.Close())
-}
-
-// live creates a socket at path, on which the test listens until it ends.
-func live(t *testing.T, path string) {
-	t.Helper()
-	listener := must.Get(files.Listen(t.Context(), path, 0o600))(t)
-	t.Cleanup(func() { _ = listener.Close() })
-}
-
-// datagrams creates a socket that is in use but without connections.
-func datagrams(t *testing.T, path string) {
-	t.Helper()
-	conn := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}))(t)
-	t.Cleanup(func() { _ = conn.Close() })
-}
-
 // TestListen checks that a socket is replaced only if it has no listener, and no other file is.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		prepare func(t *testing.T, path string)
+		prepare func(path string) (io.Closer, error)
 		want    string // in the error; empty: the existing file is replaced
 	}{
-		"no file":      {func(*testing.T, string) {}, ""},
-		"a stale one":  {leave, ""},
-		"a listener":   {live, "another process listens"},
-		"another type": {datagrams, "another process may listen"},
-		"a plain file": {func(t *testing.T, path string) {
-			t.Helper()
-			must.Do(t, os.WriteFile(path, nil, 0o600))
-		}, "it is not a socket"},
-		"a broken link": {func(t *testing.T, path string) {
-			t.Helper()
-			must.Do(t, os.Symlink("nowhere", path))
-		}, "it is not a socket"},
+		"no file": {func(string) (io.Closer, error) { return io.NopCloser(nil), nil }, ""},
+		"a stale one": {func(path string) (io.Closer, error) {
+			listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+			listener.SetUnlinkOnClose(false)
+			return io.NopCloser(nil), errors.Join(err, listener.Close())
+		}, ""},
+		"a listener": {func(path string) (io.Closer, error) { return files.Listen(t.Context(), path, 0o600) }, "another process listens"},
+		"another type": {func(path string) (io.Closer, error) {
+			return net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+		}, "another process may listen"},
+		"a plain file":  {func(path string) (io.Closer, error) { return os.Create(path) }, "it is not a socket"},
+		"a broken link": {func(path string) (io.Closer, error) { return io.NopCloser(nil), os.Symlink("nowhere", path) }, "it is not a socket"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "s")
-			tt.prepare(t, path)
+			existing := must.Get(tt.prepare(path))(t)
+			defer func() { _ = existing.Close() }()
 			before, _ := os.Lstat(path)
 			listener, err := files.Listen(t.Context(), path, 0o600)
 			if tt.want == "" {
