@@ -24,7 +24,7 @@ type server struct {
 	stop  func() (code int) // as SIGTERM does
 }
 
-// startServer starts a server and returns when it is ready, as its banner says. name is the name of the program.
+// startServer starts a server and returns after its banner, which only warnings precede. name is the name of the program.
 func startServer(t *testing.T, name string, environ []string, args ...string) server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -45,7 +45,7 @@ func startServer(t *testing.T, name string, environ []string, args ...string) se
 	var mu sync.Mutex
 	var rest strings.Builder
 	first := must.Get(reader.ReadString('\n'))(t)
-	for strings.HasPrefix(first, "{") && !strings.Contains(first, `"msg":"ready"`) {
+	for strings.Contains(first, `"level":"WARN"`) { // of the configuration
 		rest.WriteString(first)
 		first = must.Get(reader.ReadString('\n'))(t)
 	}
