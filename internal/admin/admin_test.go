@@ -76,8 +76,9 @@ func send(t *testing.T, h http.Handler, method, target string, more ...string) *
 func wantError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
 	t.Helper()
 	var got models.Error
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusBadRequest || got.Code != code ||
-		!strings.Contains(got.Message, text) || w.Header().Get("Content-Type") != "application/json" || !strings.HasSuffix(w.Body.String(), "}\n") {
+	err := json.Unmarshal(w.Body.Bytes(), &got)
+	if err != nil || w.Code != http.StatusBadRequest || w.Header().Get("Content-Type") != "application/json" ||
+		got.Code != code || !strings.Contains(got.Message, text) || !strings.HasSuffix(w.Body.String(), "}\n") {
 		t.Errorf("the response is %d %v %s, want error %d about %q", w.Code, w.Header(), w.Body, code, text)
 	}
 }

@@ -310,8 +310,8 @@ func TestIssuerHidesQuery(t *testing.T) {
 	issuer.client.Transport = roundTripper(func(*http.Request) (*http.Response, error) { return nil, broken })
 	err := issuer.Fetch(t.Context())
 	issuer.logFailure()
-	logged := log.String()
-	if !errors.Is(err, broken) || strings.Contains(logged+err.Error(), "tell") || !strings.Contains(logged, "url=https://issuer.test/jwks cause=broken") {
+	const want = "url=https://issuer.test/jwks cause=broken"
+	if logged := log.String(); !errors.Is(err, broken) || strings.Contains(logged+err.Error(), "tell") || !strings.Contains(logged, want) {
 		t.Errorf("%v; the log: %s", err, logged)
 	}
 }

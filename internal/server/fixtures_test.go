@@ -118,8 +118,6 @@ type duplexPipe struct{ net.Conn }
 
 func (duplexPipe) CloseWrite() error { return nil } // it has no halves
 
-func (duplexPipe) SetWriteBuffer(int) error { return nil }
-
 // startOn is [start] for a listener.
 func startOn(t *testing.T, ln net.Listener, change ...func(*site, *Config)) *site {
 	t.Helper()
@@ -322,12 +320,13 @@ func (c *client) wantEnd() {
 	}
 }
 
-// wantEndAfter is wantEnd in a bubble, after exactly that time.
-func (c *client) wantEndAfter(want time.Duration) {
+// wantLateEnd is wantEnd in a bubble, after exactly five seconds: the time limits of a header and of
+// reading after the last response.
+func (c *client) wantLateEnd() {
 	c.t.Helper()
 	began := time.Now()
 	c.wantEnd()
-	if took := time.Since(began); took != want {
-		c.t.Errorf("the connection ends after %v, want %v", took, want)
+	if took := time.Since(began); took != 5*time.Second {
+		c.t.Errorf("the connection ends after %v, want 5 s", took)
 	}
 }

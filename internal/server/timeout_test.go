@@ -10,22 +10,21 @@ import (
 // closed without a response after five seconds, the time limit by default.
 func TestSlowHeader(t *testing.T) {
 	t.Parallel()
-	const limit = 5 * time.Second
 	inBubble(t, func(t *testing.T, s *site) {
 		text := get("Host: x", "X: y")
-		s.dial(t).wantEndAfter(limit)
+		s.dial(t).wantLateEnd()
 		for _, part := range []string{"\r\n", "G", text[:5], text[:len(text)-5], text[:len(text)-1]} {
 			if part != "\r\n" { // net/http ignores it only after a request
-				s.dial(t).send(part).wantEndAfter(limit)
+				s.dial(t).send(part).wantLateEnd()
 			}
 			c := s.dial(t).send(good + part)
 			c.wantEcho(goodEcho)
-			c.wantEndAfter(limit)
+			c.wantLateEnd()
 			c = s.dial(t).send(good)
 			c.wantEcho(goodEcho)
-			c.send(part).wantEndAfter(limit)
+			c.send(part).wantLateEnd()
 		}
-	}, func(s *site, config *Config) { config.HeaderTimeout, s.idleTime = 0, limit })
+	}, func(s *site, config *Config) { config.HeaderTimeout, s.idleTime = 0, 5*time.Second })
 }
 
 // TestSlowRequest checks that a slow body is a time-out for the handler, and so is a slow handler.
@@ -43,7 +42,7 @@ func TestSlowRequest(t *testing.T) {
 			if r := c.wantError(408); !r.Close {
 				t.Errorf("%q: the response does not announce that the connection closes", text)
 			}
-			c.wantEndAfter(5 * time.Second)
+			c.wantLateEnd()
 		}
 		s.dial(t).send(sized("/wait", "")).wantError(503)
 	}, func(_ *site, config *Config) { config.RequestTimeout = time.Second })
