@@ -40,6 +40,11 @@ type pageMap struct {
 
 func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] }
 
+// setChild changes the first child of the branch.
+func (m *pageMap) setChild(id uint64) {
+	binary.NativeEndian.PutUint64(m.page(m.plants)[pageHeader+branchChild:], id)
+}
+
 func newPageMap(t *testing.T, path string) *pageMap {
 	t.Helper()
 	db, err := bolt.Open(path, filePerm, &bolt.Options{ReadOnly: true})
@@ -84,39 +89,25 @@ func TestCheckFindsCorruptStructure(t *testing.T) {
 		corrupt func(m *pageMap)
 		want    string
 	}{
-		"page number":    {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "its number is 12345"},
-		"page type":      {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageFlags:], 0x12) }, "neither a branch nor a leaf"},
-		"element count":  {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "its elements"},
-		"fewer elements": {func(m *pageMap) { m.page(m.leaf)[pageCount] ^= 1 << 3 }, "its elements do not follow each other"},
-		"no elements":    {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0) }, "it is empty"},
-		"overflow far":   {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1<<31) }, "do not fit its length"},
-		"panic":          {func(m *pageMap) { m.page(1)[pageID] = 9 }, "structure: assertion failed"}, // no checksum covers it
-		"branch to itself": {func(m *pageMap) {
-			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], m.plants)
-		}, "more pages are in use"},
-		"branch to the list of buckets": {func(m *pageMap) {
-			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], m.root)
-		}, "it has a nested bucket"},
-		"too few pages in all": {func(m *pageMap) { m.setMeta(func(fields *meta) { fields.Pages++ }) }, "are in use or free"},
-		"child outside the file": {func(m *pageMap) {
-			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], 1<<63)
-		}, "invalid number"},
-		"child is a meta page": {func(m *pageMap) {
-			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], 1)
-		}, "invalid number"},
-		"branch key outside": {func(m *pageMap) {
-			order.PutUint32(m.page(m.plants)[pageHeader+branchPos:], 1<<30)
-		}, "its elements do not follow each other"},
+		"page number":                   {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "its number is 12345"},
+		"page type":                     {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageFlags:], 0x12) }, "neither a branch nor a leaf"},
+		"element count":                 {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "its elements"},
+		"fewer elements":                {func(m *pageMap) { m.page(m.leaf)[pageCount] ^= 1 << 3 }, "its elements do not follow each other"},
+		"no elements":                   {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0) }, "it is empty"},
+		"overflow far":                  {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1<<31) }, "do not fit its length"},
+		"panic":                         {func(m *pageMap) { m.page(1)[pageID] = 9 }, "structure: assertion failed"}, // no checksum covers it
+		"branch to itself":              {func(m *pageMap) { m.setChild(m.plants) }, "more pages are in use"},
+		"branch to the list of buckets": {func(m *pageMap) { m.setChild(m.root) }, "it has a nested bucket"},
+		"too few pages in all":          {func(m *pageMap) { m.setMeta(func(fields *meta) { fields.Pages++ }) }, "are in use or free"},
+		"child outside the file":        {func(m *pageMap) { m.setChild(1 << 63) }, "invalid number"},
+		"child is a meta page":          {func(m *pageMap) { m.setChild(1) }, "invalid number"},
+		"branch key outside":            {func(m *pageMap) { order.PutUint32(m.page(m.plants)[pageHeader+branchPos:], 1<<30) }, "follow each other"},
 		"branch key wrong": {func(m *pageMap) {
 			page := m.page(m.plants)
 			page[pageHeader+order.Uint32(page[pageHeader+branchPos:])] = 0xFF
 		}, "structure: the first key"},
-		"record outside": {func(m *pageMap) {
-			order.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31)
-		}, "its elements do not follow each other"},
-		"record is a bucket": {func(m *pageMap) {
-			order.PutUint32(m.page(m.leaf)[pageHeader+leafFlags:], bucketFlag)
-		}, "it has a nested bucket"},
+		"record outside":     {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31) }, "follow each other"},
+		"record is a bucket": {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageHeader+leafFlags:], bucketFlag) }, "a nested bucket"},
 		"key that is not an id": {func(m *pageMap) {
 			page := m.page(m.leaf)[pageHeader:]
 			order.PutUint32(page[leafKey:], keyLen+1)
@@ -247,7 +238,7 @@ func TestCheckEndsWithinBounds(t *testing.T) {
 				order.PutUint64(page[pageHeader+branchChild:], id+1)
 				m.file = append(m.file, page...)
 			}
-			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], first)
+			m.setChild(first)
 			m.setMeta(func(fields *meta) { fields.Pages = first + depth })
 		}, 0, "too deep"},
 	} {

@@ -24,11 +24,13 @@ func records(t *testing.T, s *testStore) (records []storage.Record) {
 }
 
 // TestReset checks that a reset replaces all plants and their number in one transaction, also to
-// none, and that creates work after it.
+// none and in a file that must grow, and that creates work after it.
 func TestReset(t *testing.T) {
 	t.Parallel()
-	path := newBigFile(t)
+	path := newFile(t, 1)
 	s := mustOpen(t, path)
+	must.Do(t, s.limitSize()) // without free pages at its end
+	size := s.db.MaxSize
 	seed := slices.Repeat([]storage.Record{{Plant: models.Plant{Name: "fern"}}}, 1000)
 	for i := range seed {
 		seed[i].ID = int64(2*i - 500)
@@ -46,6 +48,9 @@ func TestReset(t *testing.T) {
 		if n, err := s.Count(t.Context()); n != int64(len(want)+1) || err != nil {
 			t.Errorf("Count = %d, %v, want %d", n, err, len(want)+1)
 		}
+	}
+	if s.db.MaxSize == size {
+		t.Error("the file did not have to grow")
 	}
 	must.Do(t, s.Close())
 	wantIntact(t, path, int64(len(seed)+1))
@@ -65,25 +70,6 @@ func TestResetReusesPages(t *testing.T) {
 	if last := sizes[len(sizes)-1]; last != sizes[3] {
 		t.Errorf("the file grows with each reset: %d", sizes)
 	}
-}
-
-// TestResetGrows checks that a reset that needs more space than the file has lets it grow.
-func TestResetGrows(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 1)
-	s := mustOpen(t, path)
-	must.Do(t, s.limitSize()) // without free pages at its end
-	before := s.db.MaxSize
-	seed := make([]storage.Record, bigFile)
-	for i := range seed {
-		seed[i].ID = int64(i)
-	}
-	must.Do(t, s.Reset(t.Context(), seed))
-	if s.db.MaxSize == before {
-		t.Error("the file did not have to grow")
-	}
-	must.Do(t, s.Close())
-	wantIntact(t, path, bigFile)
 }
 
 // TestResetRefuses checks that a reset changes nothing if a plant cannot be stored, and that the
