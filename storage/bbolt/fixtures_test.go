@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,45 +17,7 @@ import (
 	"plantstore/storage"
 )
 
-// childEnv makes the test process a child that serves the store at that path.
-const childEnv = "BBOLT_TEST_CHILD"
-
-func TestMain(m *testing.M) {
-	if path := os.Getenv(childEnv); path != "" {
-		child(path)
-		return
-	}
-	watchdog.Main(m)
-}
-
-// child opens a store, prints the result, and keeps the store open until its input ends.
-func child(path string) {
-	s, err := openStore(storage.Options{}, path)
-	if err != nil {
-		fmt.Fprintln(os.Stdout, err)
-		return
-	}
-	fmt.Fprintln(os.Stdout, "open")
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	if err := s.Close(); err != nil {
-		fmt.Fprintln(os.Stdout, err)
-	}
-}
-
-// startChild starts a child. Closing hold makes it exit.
-func startChild(t *testing.T, path string) (out io.Reader, hold io.Closer) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+path)
-	stdin := must.Get(cmd.StdinPipe())(t)
-	stdout := must.Get(cmd.StdoutPipe())(t)
-	must.Do(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	})
-	return stdout, stdin
-}
+func TestMain(m *testing.M) { watchdog.Main(m) }
 
 // newPath returns a path in a new directory.
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "plants.db") }
