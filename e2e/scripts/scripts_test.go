@@ -61,10 +61,7 @@ type storyKey struct{}
 // setUpStory puts the program under test on the PATH, and the name of the file with
 // the sample plants into $SAMPLES.
 func setUpStory(env *testscript.Env) error {
-	t, ok := env.T().(testing.TB)
-	if !ok {
-		return fmt.Errorf("the scripts are run by %T, not by package testing", env.T())
-	}
+	t := env.T().(testing.TB)
 	program := plantstore.Command(t, env.WorkDir, nil)
 	env.Vars = append(program.Env, env.Vars...)
 	env.Setenv("PATH", filepath.Dir(program.Path)+string(filepath.ListSeparator)+env.Getenv("PATH"))
@@ -73,15 +70,9 @@ func setUpStory(env *testscript.Env) error {
 	return nil
 }
 
-func storyOf(ts *testscript.TestScript, neg, mayBeNegated bool) *story {
-	if neg && !mayBeNegated {
-		ts.Fatalf("this command cannot be negated")
-	}
-	return ts.Value(storyKey{}).(*story)
-}
+func storyOf(ts *testscript.TestScript) *story { return ts.Value(storyKey{}).(*story) }
 
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	storyOf(ts, neg, false)
+func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	code := 0
@@ -95,8 +86,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func serve(ts *testscript.TestScript, neg bool, args []string) {
-	s := storyOf(ts, neg, false)
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	s := storyOf(ts)
 	ts.Check(ts.Exec("env"))
 	s.server = plantstore.Start(s.t, plantstore.Options{
 		Dir:  ts.MkAbs("."),
@@ -108,39 +99,30 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("ADMIN", strings.TrimPrefix(s.server.AdminURL, "http://"))
 }
 
-func sigterm(ts *testscript.TestScript, neg bool, _ []string) {
-	s := storyOf(ts, neg, false)
+func sigterm(ts *testscript.TestScript, _ bool, _ []string) {
+	s := storyOf(ts)
 	s.server.Stop()
 	fmt.Fprint(ts.Stderr(), s.server.Log())
 }
 
-func sigkill(ts *testscript.TestScript, neg bool, _ []string) {
-	storyOf(ts, neg, false).server.Kill()
-}
+func sigkill(ts *testscript.TestScript, _ bool, _ []string) { storyOf(ts).server.Kill() }
 
-func token(ts *testscript.TestScript, neg bool, args []string) {
-	storyOf(ts, neg, false)
+func token(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec("plantstore", append([]string{"token"}, args...)...))
 	ts.Setenv("TOKEN", strings.TrimSuffix(ts.ReadFile("stdout"), "\n"))
 }
 
 func create(ts *testscript.TestScript, neg bool, args []string) {
-	s := storyOf(ts, neg, true)
-	r, err := plantstore.Post(s.t.Context(), http.DefaultClient, ts.Getenv("URL"), ts.Getenv("TOKEN"), args[0])
+	r, err := plantstore.Post(storyOf(ts).t.Context(), http.DefaultClient, ts.Getenv("URL"), ts.Getenv("TOKEN"), args[0])
 	ts.Check(err)
 	fmt.Fprint(ts.Stdout(), r.Body)
-	want := http.StatusOK
-	if neg {
-		want = http.StatusBadRequest
-	}
-	if r.Status != want {
+	if want := map[bool]int{false: http.StatusOK, true: http.StatusBadRequest}[neg]; r.Status != want {
 		ts.Fatalf("the response is %d, want %d", r.Status, want)
 	}
 }
 
-func request(ts *testscript.TestScript, neg bool, args []string) {
-	s := storyOf(ts, neg, false)
-	r, err := plantstore.Do(s.t.Context(), http.DefaultClient, args[0], args[1], "")
+func request(ts *testscript.TestScript, _ bool, args []string) {
+	r, err := plantstore.Do(storyOf(ts).t.Context(), http.DefaultClient, args[0], args[1], "")
 	ts.Check(err)
 	fmt.Fprint(ts.Stdout(), r.Body)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plantstore/internal/logging"
+	"plantstore/internal/must"
 )
 
 // The writes to a writer. They fail while failing is set.
@@ -83,11 +84,8 @@ func TestInterval(t *testing.T) {
 		b := logging.NewBuffer(&out)
 		for range 3 {
 			time.Sleep(time.Hour)
-			for _, line := range []string{"a", "b"} {
-				if _, err := io.WriteString(b, line); err != nil {
-					t.Error(err)
-				}
-			}
+			must.Get(io.WriteString(b, "a"))(t)
+			must.Get(io.WriteString(b, "b"))(t)
 		}
 		synctest.Wait()
 		if all := out.done(); len(all) != 2 {
@@ -106,13 +104,11 @@ func TestLongLine(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	b := logging.NewBuffer(&out)
-	line := strings.Repeat("x", 1<<20)
-	for _, text := range []string{"a", line, "b"} {
-		if _, err := io.WriteString(b, text); err != nil {
-			t.Error(err)
-		}
+	long := strings.Repeat("x", 1<<20)
+	for _, line := range []string{"a", long, "b"} {
+		must.Get(io.WriteString(b, line))(t)
 	}
-	if b.Flush(); out.String() != "a"+line+"b" {
+	if b.Flush(); out.String() != "a"+long+"b" {
 		t.Errorf("%d bytes were written", out.Len())
 	}
 }
@@ -124,9 +120,7 @@ func TestFailingWriter(t *testing.T) {
 	out := writes{failing: true}
 	b := logging.NewBuffer(&out)
 	for _, line := range []string{"lost", "lost", strings.Repeat("x", 1<<20)} {
-		if _, err := io.WriteString(b, line); err != nil {
-			t.Error(err)
-		}
+		must.Get(io.WriteString(b, line))(t)
 		b.Flush()
 	}
 	out.failing = false
