@@ -6,23 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/internal/must"
 	"plantstore/internal/ratelimit"
 )
-
-// TestConformanceUnknownRateLimit checks that a server with an unknown limit has no deviation
-// that the limit causes.
-func TestConformanceUnknownRateLimit(t *testing.T) {
-	t.Parallel()
-	o := setup{limiter: ratelimit.New(ratelimit.Rate{Requests: 5, Per: time.Hour})}.start(t)
-	report := must.Get(run(t.Context(), o, storeCases()))(t)
-	if n := report.tally(""); n[Failed] > 0 || n[NotRun] < len(report.Results)-5 {
-		t.Errorf("%v, want none failed and most not run", n)
-	}
-	if last := report.Results[len(report.Results)-1]; !strings.Contains(last.Reason, "--rate-limit") {
-		t.Errorf("not run: %q, want the flag to give", last.Reason)
-	}
-}
 
 // TestConformanceMissingRateLimit checks that a missing limit is a deviation.
 func TestConformanceMissingRateLimit(t *testing.T) {

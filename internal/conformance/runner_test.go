@@ -17,32 +17,6 @@ import (
 	"plantstore/internal/must"
 )
 
-func TestRunConformingServer(t *testing.T) {
-	t.Parallel()
-	o := serveTiny(t, nil)
-	for _, c := range []Case{
-		one("C1.2", "create", good(), fern()).kept(),
-		one("C1.2", "create and close", good().with("Connection: close"), fern()).closed(),
-		one("C1.3", "in pieces", good(), fern()).pieces(3),
-		one("C1.3", "half-closed", good(), fern()).cut(0, ThenHalfClose),
-		one("C1.3", "chunked", good().chunked(4), fern()),
-		one("C1.5", "naming", post(`{}`), invalid("id", "name")),
-		one("C2.8", "no credential", good().without("Authorization"), noCredential()),
-		one("C5.27", "identical, then different", good(), fern()).then(good(), fails(409).labelled("identical")).
-			then(post(`{"id":{{id}},"name":"moss"}`), fails(409).labelled("different")).then(good(), fails(409).labelled("identical")),
-		one("C5.27", "pipelined", good(), fern()).again(good(), fails(409)).pipelined(),
-		one("C5.27", "on one connection", good(), fern()).again(good(), fails(409)),
-		racing("some", 8, good(), fern()),
-		one("C2.16", "dropped", good(), Response{}).cut(5, ThenDrop).then(good(), fern()),
-		one("C2.13", "a well-known id", post(`{"id":7,"name":"edge"}`), plant("edge").mayBeTaken()),
-		one("C2.13", "a well-known id, taken by now", post(`{"id":7,"name":"edge"}`), plant("edge").mayBeTaken()),
-	} {
-		if r := runOne(t, o, c); r.Outcome != Passed {
-			t.Errorf("%s: %s %s, want passed", c.Name, r.Outcome, r.Reason)
-		}
-	}
-}
-
 func TestRunCannotStart(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, nil)
