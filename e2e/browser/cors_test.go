@@ -78,8 +78,3 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 		}
 	}
 }
-
-// create sends a NewPlant without a browser and returns the body of the response.
-func create(_ *testing.T, server *plantstore.Server, token, body string) string {
-	return server.Post(token, body).Body
-}

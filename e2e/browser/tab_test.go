@@ -24,29 +24,17 @@ import (
 // patience bounds every wait; it is far above the usual duration.
 const patience = time.Minute
 
-// A view is a window size and a colour scheme.
+// A view is a window size.
 type view struct {
 	name          string
 	width, height int64
-	scheme        string // light or dark
 }
 
-func desktop() view { return view{"desktop-light", 1280, 900, "light"} }
+func desktop() view { return view{"desktop", 1280, 900} }
 
-// views are the tested views.
-func views() []view {
-	return []view{
-		desktop(),
-		{"desktop-dark", 1280, 900, "dark"},
-		phone("light"),
-		phone("dark"),
-	}
-}
+func phone() view { return view{"phone", 360, 740} }
 
-// phone is a small view.
-func phone(scheme string) view { return view{"phone-" + scheme, 360, 740, scheme} }
-
-// A tab is a separate browser, with an empty cache, that shows one page.
+// A tab shows one page, with its own storage and an empty cache.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -58,45 +46,34 @@ type tab struct {
 	received float64  // transferred bytes, with headers
 }
 
-// newTab starts a browser that shows an empty page.
+// newTab opens a tab with an empty page. Its last view is saved if the test fails.
 func newTab(t *testing.T, v view) *tab {
 	t.Helper()
-	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(tools.Require(t, "chromium", "google-chrome", "chromium-browser")),
-		chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-	}
-	for _, flag := range []string{
-		"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage",
-	} {
-		options = append(options, chromedp.Flag(flag, true))
-	}
-	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(allocator)
+	tools.Require(t, "chromium", "google-chrome", "chromium-browser")
+	must.Do(t, chromedp.Do(browser))
+	return openTab(browser, t, v, chromedp.WithNewBrowserContext())
+}
+
+// another opens a tab with the local storage of this one.
+func (tb *tab) another() *tab {
+	tb.t.Helper()
+	return openTab(tb.ctx, tb.t, desktop())
+}
+
+func openTab(parent context.Context, t *testing.T, v view, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(parent, options...)
 	tb := &tab{t: t, ctx: ctx}
 	t.Cleanup(func() {
-		closing, stop := context.WithTimeout(ctx, patience)
-		defer stop()
-		if err := chromedp.Cancel(closing); err != nil {
-			t.Errorf("closing the browser: %v", err)
+		if t.Failed() {
+			tb.save(t.Name())
+			t.Logf("the browser reports %q", tb.found())
 		}
 		cancel()
-		cancelAllocator()
 	})
 	must.Do(t, chromedp.Listen(ctx, tb.hear))
 	tb.do(chromedp.EmulateViewport(v.width, v.height))
-	scheme := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme}}}
-	must.Get(chromedp.Call(ctx, emulation.SetEmulatedMedia, scheme))(t)
 	return tb
-}
-
-// stranger returns a tab of the same browser, without its storage, that shows the page at url.
-func (tb *tab) stranger(url string) *tab {
-	tb.t.Helper()
-	ctx, cancel := chromedp.NewContext(tb.ctx, chromedp.WithNewBrowserContext())
-	tb.t.Cleanup(cancel)
-	other := &tab{t: tb.t, ctx: ctx}
-	other.do(chromedp.Navigate(url))
-	return other
 }
 
 // hear records events of the browser.
@@ -125,48 +102,55 @@ func (tb *tab) hear(event any) {
 // do runs actions, which must all succeed.
 func (tb *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	tb.t.Helper()
-	if err := chromedp.Do(tb.ctx); err != nil { // the browser outlives the time limit
-		tb.t.Fatal(err)
-	}
+	must.Do(tb.t, chromedp.Do(tb.ctx)) // the tab outlives the time limit
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		tb.save("failed")
-		tb.t.Fatalf("%v\nthe browser reports %q", err, tb.found())
-	}
+	must.Do(tb.t, chromedp.Do(ctx, steps...))
+}
+
+// poll waits until a function of the page returns true for args.
+func (tb *tab) poll(function string, args ...any) {
+	tb.t.Helper()
+	tb.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		// To poll at each frame would slow down the browser.
+		_, err := chromedp.PollFunction[bool](function, chromedp.WithPollingArgs(args...),
+			chromedp.WithPollingInterval(time.Second/20), chromedp.WithPollingTimeout(patience))(ctx, target)
+		return err
+	}))
 }
 
 // await waits until the page shows text.
 func (tb *tab) await(text string) {
 	tb.t.Helper()
-	tb.do(ignoring(chromedp.PollFunction[bool](`text => document.body.innerText.includes(text)`,
-		chromedp.WithPollingArgs(text), chromedp.WithPollingTimeout(patience))))
+	tb.poll(`text => document.body.innerText.includes(text)`, text)
 }
 
 // awaitTrue waits until an expression is true.
 func (tb *tab) awaitTrue(expression string) {
 	tb.t.Helper()
-	tb.do(ignoring(chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(patience))))
-}
-
-// ignoring is an action whose result does not matter.
-func ignoring[T any](action chromedp.Action[T]) chromedp.Action[chromedp.Void] {
-	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := action(ctx, target)
-		return err
-	})
+	tb.poll("() => " + expression)
 }
 
 // press clicks the visible button or choice with text that begins with that text, as soon as it
-// exists.
+// exists and is enabled.
 func (tb *tab) press(text string) {
 	tb.t.Helper()
-	tb.do(ignoring(chromedp.PollFunction[bool](`text => {
+	tb.poll(`text => {
 		const seen = [...document.querySelectorAll('button, li')].find(
-			e => e.innerText.trim().startsWith(text) && e.getClientRects().length)
+			e => e.innerText.trim().startsWith(text) && e.getClientRects().length && !e.disabled)
 		seen?.click()
 		return !!seen
-	}`, chromedp.WithPollingArgs(text), chromedp.WithPollingTimeout(patience))))
+	}`, text)
+}
+
+// click clicks an element, as soon as it exists.
+func (tb *tab) click(selector string) {
+	tb.t.Helper()
+	tb.poll(`selector => {
+		const found = document.querySelector(selector)
+		found?.click()
+		return !!found
+	}`, selector)
 }
 
 // paste replaces the contents of a field.
@@ -201,6 +185,14 @@ func (tb *tab) found() []string {
 	return append([]string(nil), tb.problems...)
 }
 
+// checkQuiet checks that the browser has reported no problems.
+func (tb *tab) checkQuiet() {
+	tb.t.Helper()
+	if problems := tb.found(); len(problems) > 0 {
+		tb.t.Errorf("the browser reports %q", problems)
+	}
+}
+
 // save writes a screenshot of the tab to the directory screenshots, for a person to look at.
 func (tb *tab) save(name string) {
 	tb.t.Helper()
@@ -214,26 +206,25 @@ func (tb *tab) save(name string) {
 	must.Do(tb.t, os.WriteFile(path, picture, 0o600))
 }
 
-// look takes a picture, and checks that nothing is wider than the window, and that the page is
-// accessible.
+// look takes a picture, and checks that nothing is wider than the window, and that the page is accessible by
+// all rules of axe-core in both color schemes. Only the contrast depends on the scheme.
 func (tb *tab) look(name string) {
 	tb.t.Helper()
-	tb.checkAccessible(name) // checkAccessible waits for the end of animations
+	evaluate[bool](tb, "globalThis.axe ? true : "+"(() => {"+string(tools.NodeFile(tb.t, "axe-core/axe.min.js"))+"; return true})()")
+	for _, scheme := range []string{"dark", "light"} {
+		options := map[string]string{"dark": "{ runOnly: ['color-contrast'] }"}[scheme]
+		emulated := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+		must.Get(chromedp.Call(tb.ctx, emulation.SetEmulatedMedia, emulated))(tb.t)
+		// The page follows the scheme in the next frame. Text that fades in has little contrast.
+		for _, violation := range evaluate[[]string](tb, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))).then(
+			() => Promise.allSettled(document.getAnimations().filter(a => a.effect.getComputedTiming().endTime < Infinity).map(a => a.finished)),
+		).then(() => axe.run(`+options+`)).then(result => result.violations.map(
+			v => v.id + ': ' + v.help + ': ' + v.nodes.map(node => node.target.join(' ')).join(', ')))`) {
+			tb.t.Errorf("%s, %s: %s", name, scheme, violation)
+		}
+	}
 	tb.save(name)
 	if over := evaluate[int](tb, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 		tb.t.Errorf("%s: the page is %d pixels too wide", name, over)
-	}
-}
-
-// checkAccessible checks the visible page by all rules of axe-core. It waits for the end of
-// animations: text that fades in has little contrast.
-func (tb *tab) checkAccessible(name string) {
-	tb.t.Helper()
-	evaluate[bool](tb, string(tools.NodeFile(tb.t, "axe-core/axe.min.js"))+"; true")
-	for _, violation := range evaluate[[]string](tb, `Promise.allSettled(
-		document.getAnimations().filter(a => a.effect.getComputedTiming().endTime < Infinity).map(a => a.finished),
-	).then(() => axe.run()).then(result => result.violations.map(
-		v => v.id + ': ' + v.help + ': ' + v.nodes.map(node => node.target.join(' ')).join(', ')))`) {
-		tb.t.Errorf("%s: %s", name, violation)
 	}
 }

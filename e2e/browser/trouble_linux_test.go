@@ -42,7 +42,7 @@ func TestBrowseKeyboard(t *testing.T) {
 	tb.do(chromedp.KeyEvent("\r")) // there is no next page
 	tb.do(chromedp.Focus(chromedp.CSS("#live")), chromedp.KeyEvent(" "))
 	tb.awaitTrue(`document.getElementById('live').getAttribute('aria-checked') === 'false'`)
-	create(t, server, server.Token(), `{"id":121,"name":"Not shown"}`)
+	server.Post(server.Token(), `{"id":121,"name":"Not shown"}`)
 	tb.await("121\n")
 	if tb.number("tbody tr") != 20 {
 		t.Errorf("%d plants are shown", tb.number("tbody tr"))

@@ -325,7 +325,7 @@ function drawChart() {
 // --- controls
 
 // repeat calls an action each second, less often if it takes long: some stores read all plants to
-// count them.
+// count them. What fails after a long wait for a lock is repeated soon.
 async function repeat(action) {
   for (;;) {
     const began = performance.now()
@@ -333,7 +333,7 @@ async function repeat(action) {
     if (!document.hidden && key) {
       try {
         await action()
-        wait = Math.max(wait, 20 * (performance.now() - began))
+        if (!problems.get('plants')) wait = Math.max(wait, 20 * (performance.now() - began))
         problem(action.name, '')
       } catch (error) {
         problem(action.name, error.message)
