@@ -132,20 +132,20 @@ func (h *harness) build(ctx context.Context, s store, dir string) error {
 	return output(cmd)
 }
 
-// A usage is the processor time used up to a moment.
+// A usage is the processor time used up to a moment, in nanoseconds.
 type usage struct {
-	others time.Duration // by all but this process and the children that it has waited for
-	total  time.Duration // by all, and idle time
+	others int64 // by all but this process and the children that it has waited for
+	total  int64 // by all, and idle time
 }
 
 func readUsage() (u usage, err error) {
 	var self, children syscall.Rusage
 	stat, err := os.ReadFile("/proc/stat")
 	err = errors.Join(err, syscall.Getrusage(syscall.RUSAGE_SELF, &self), syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children))
-	var user, nice, system, idle, iowait, irq, softirq, steal time.Duration // in ticks
+	var user, nice, system, idle, iowait, irq, softirq, steal int64 // in ticks
 	_, scanErr := fmt.Sscan(strings.TrimPrefix(string(stat), "cpu"), &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal)
-	const tick = 10 * time.Millisecond // of proc(5), on every Linux
+	const tick = 10_000_000 // of proc(5), on every Linux
 	busy := (user + nice + system + irq + softirq + steal) * tick
 	own := self.Utime.Nano() + self.Stime.Nano() + children.Utime.Nano() + children.Stime.Nano()
-	return usage{others: busy - time.Duration(own), total: busy + (idle+iowait)*tick}, errors.Join(err, scanErr)
+	return usage{others: busy - own, total: busy + (idle+iowait)*tick}, errors.Join(err, scanErr)
 }

@@ -88,7 +88,7 @@ func TestCorruptAtStart(t *testing.T) {
 	for name, file := range files {
 		writeDatabase(t, dir, file)
 		code, stderr := runIn(t, dir, "serve")
-		if code != 3 || !strings.Contains(lastLine(stderr), databaseFile) || strings.Contains(stderr, `"ready"`) {
+		if code != 3 || !strings.Contains(lastLine(stderr), "restore") || strings.Contains(stderr, `"ready"`) {
 			t.Errorf("%s: exit code %d:\n%s", name, code, stderr)
 		}
 		wantCommand(t, dir, 1, databaseFile, "check")
