@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -55,10 +57,15 @@ func (s *site) start() error {
 	}
 	s.server = server
 	if s.token == "" {
-		secret := bytes.TrimSpace(must.Get(s.fs.ReadFile(secretFile))(s.t))
+		secret := bytes.TrimSpace(s.secret())
 		s.token = must.Get(auth.Issue(auth.Secret(secret), auth.Grant{Subject: "test"}, time.Now()))(s.t)
 	}
 	return nil
+}
+
+// secret returns the contents of the file with the secret.
+func (s *site) secret() []byte {
+	return must.Get(os.ReadFile(filepath.Join(s.fs.Dir, secretFile)))(s.t)
 }
 
 // end shuts the server down with SIGTERM, and returns its exit code.

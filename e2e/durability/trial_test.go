@@ -11,7 +11,6 @@ import (
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/load"
-	"plantstore/internal/must"
 )
 
 const (
@@ -25,15 +24,15 @@ const (
 type trial struct {
 	*site
 
-	secret   []byte
-	ready    int   // length of the log from which on the secret must exist
-	variants int   // number of images at each point
-	cuts     []int // lengths of the log at which the power is cut, ascending
+	written  []byte // the secret
+	ready    int    // length of the log from which on the secret must exist
+	variants int    // number of images at each point
+	cuts     []int  // lengths of the log at which the power is cut, ascending
 }
 
 func (s *site) trial(ready, variants int, cuts []int) *trial {
 	s.t.Helper()
-	return &trial{s, must.Get(s.fs.ReadFile(secretFile))(s.t), ready, variants, cuts}
+	return &trial{s, s.secret(), ready, variants, cuts}
 }
 
 // A result is the result of a trial.
@@ -117,8 +116,8 @@ func (tr *trial) generate() (cuts []cut) {
 func (tr *trial) check(idle openers, c cut, sampled bool) (wrong []string) {
 	secret, found := c.image.Find(secretFile)
 	switch {
-	case found && !bytes.Equal(secret.Data(), tr.secret):
-		wrong = append(wrong, fmt.Sprintf("the secret is corrupt: %d bytes of %d", secret.Size, len(tr.secret)))
+	case found && !bytes.Equal(secret.Data(), tr.written):
+		wrong = append(wrong, fmt.Sprintf("the secret is corrupt: %d bytes of %d", secret.Size, len(tr.written)))
 	case !found && c.point >= tr.ready:
 		wrong = append(wrong, "the secret is lost, which was in use")
 	}

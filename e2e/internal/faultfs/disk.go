@@ -108,17 +108,13 @@ func (d *disk) changeNames(n *node, op Op) {
 	if op.Kind == Create {
 		d.nodes[op.Child] = newNode(op.Mode)
 	}
-	for _, name := range []string{op.Name, op.NewName} {
-		if child, ok := n.names[name]; ok {
-			d.nodes[child].links--
-		}
+	if child, ok := n.names[op.Name]; ok {
+		d.nodes[child].links--
 	}
 	op.rename(n.names)
-	for _, name := range []string{op.Name, op.NewName} {
-		if child, ok := n.names[name]; ok {
-			d.nodes[child].links++
-			d.nodes[child].name = name
-		}
+	if child, ok := n.names[op.Name]; ok {
+		d.nodes[child].links++
+		d.nodes[child].name = op.Name
 	}
 	n.pending = append(n.pending, op)
 }
@@ -131,9 +127,6 @@ func (o Op) rename(names map[string]uint64) {
 		names[o.Name] = o.Child
 	case Unlink:
 		delete(names, o.Name)
-	case Rename:
-		delete(names, o.Name)
-		names[o.NewName] = o.Child
 	}
 }
 

@@ -9,10 +9,8 @@ package faultfs
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -115,24 +113,6 @@ func (f *FS) SetFault(fault Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault = fault
-}
-
-// ReadFile returns the current contents of a file by its path relative to the root, without a
-// system call.
-func (f *FS) ReadFile(path string) ([]byte, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	n := f.disk.nodes[rootNode]
-	for name := range strings.SplitSeq(path, "/") {
-		child, ok := n.names[name]
-		if !ok {
-			return nil, &os.PathError{Op: "read", Path: path, Err: syscall.ENOENT}
-		}
-		n = f.disk.nodes[child]
-	}
-	content := make([]byte, n.size())
-	n.read(content, 0)
-	return content, nil
 }
 
 // do does an operation unless the fault prevents it. The caller holds f.mu.

@@ -69,7 +69,6 @@ func TestFaults(t *testing.T) {
 	}{
 		{faultfs.Create, func() error { return os.Mkdir(filepath.Join(f.Dir, "dir"), 0o700) }},
 		{faultfs.Link, func() error { return os.Link(path, path+"2") }},
-		{faultfs.Rename, func() error { return os.Rename(path, path+"2") }},
 		{faultfs.Unlink, func() error { return os.Remove(path) }},
 		{faultfs.Write, func() error { _, err := file.WriteAt([]byte("lost"), 0); return err }},
 		{faultfs.Truncate, func() error { return file.Truncate(1) }},

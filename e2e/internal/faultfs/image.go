@@ -21,7 +21,7 @@ const (
 	All Survival = "all"
 	// Random keeps any part: each 4 KiB block as it was at any time since the last sync, or
 	// torn, with 512-byte sectors of several times; any length that the file had; each change to
-	// the names of a directory or not, in any order. A rename is one change.
+	// the names of a directory or not, in any order.
 	Random Survival = "random"
 )
 

@@ -14,9 +14,6 @@ const (
 	Link Kind = "link"
 	// Unlink removes the name Name from the directory Node.
 	Unlink Kind = "unlink"
-	// Rename changes the name Name of Child in the directory Node to NewName, and replaces
-	// the file of that name.
-	Rename Kind = "rename"
 	// Write puts Data at Offset of the file Node.
 	Write Kind = "write"
 	// Truncate gives the file Node the length Offset.
@@ -31,14 +28,13 @@ const (
 
 // An Op is one change to the file system, or a sync.
 type Op struct {
-	Kind    Kind
-	Node    uint64
-	Child   uint64
-	Mode    uint32
-	Name    string
-	NewName string
-	Offset  int64
-	Data    []byte
+	Kind   Kind
+	Node   uint64
+	Child  uint64
+	Mode   uint32
+	Name   string
+	Offset int64
+	Data   []byte
 	// File is the last name that the file or directory Node had. Only a Fault sees it.
 	File string
 	// TakesSpace marks an operation that needs more space on the disk: a new name, a greater

@@ -120,36 +120,6 @@ func (r *raw) Unlink(_ <-chan struct{}, header *fuse.InHeader, name string) fuse
 	return r.fs.do(Op{Kind: Unlink, Node: header.NodeId, Name: name})
 }
 
-// Rmdir removes an empty directory.
-func (r *raw) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
-	defer r.lock()()
-	child := r.node(header.NodeId).names[name]
-	if len(r.node(child).names) > 0 {
-		return fuse.Status(syscall.ENOTEMPTY)
-	}
-	return r.fs.do(Op{Kind: Unlink, Node: header.NodeId, Name: name})
-}
-
-// Rename changes a name within a directory. From one directory to another, a file can only be
-// copied, as between file systems.
-func (r *raw) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
-	const noReplace = 1
-	defer r.lock()()
-	names := r.node(in.NodeId).names
-	_, exists := names[newName]
-	switch {
-	case in.Newdir != in.NodeId:
-		return fuse.EXDEV
-	case in.Flags&^noReplace != 0:
-		return fuse.EINVAL
-	case in.Flags&noReplace != 0 && exists:
-		return fuse.Status(syscall.EEXIST)
-	case names[oldName] == names[newName]: // two names of one file: rename has no effect
-		return fuse.OK
-	}
-	return r.fs.do(Op{Kind: Rename, Node: in.NodeId, Name: oldName, NewName: newName, Child: names[oldName]})
-}
-
 // Open lets the kernel keep the cached pages of the file.
 func (*raw) Open(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
