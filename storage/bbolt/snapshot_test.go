@@ -1,13 +1,11 @@
 package bbolt
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -56,15 +54,4 @@ func TestSnapshotEnds(t *testing.T) {
 	if err := s.Snapshot(t.Context(), io.Discard); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("Snapshot of a closed store: %v, want: %v", err, storage.ErrUnavailable)
 	}
-}
-
-// backUp writes a snapshot of the closed store at path to a file.
-func backUp(t *testing.T, path string) (backup string) {
-	t.Helper()
-	s := must.Get(openStore(storage.Options{ReadOnly: true}, path))(t)
-	var text bytes.Buffer
-	must.Do(t, errors.Join(s.Snapshot(t.Context(), &text), s.Close()))
-	backup = filepath.Join(t.TempDir(), "backup.db")
-	must.Do(t, os.WriteFile(backup, text.Bytes(), filePerm))
-	return backup
 }
