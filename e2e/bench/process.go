@@ -41,10 +41,12 @@ func (h *harness) start(ctx context.Context, m measurement, dir string) (*proces
 		return nil, err
 	}
 	var r plantstore.Reply
-	for err = syscall.ECONNREFUSED; errors.Is(err, syscall.ECONNREFUSED) && time.Since(begin) < plantstore.Patience; time.Sleep(time.Millisecond) {
+	err = syscall.ECONNREFUSED
+	for errors.Is(err, syscall.ECONNREFUSED) && time.Since(begin) < plantstore.Patience {
 		body := fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, -time.Now().UnixNano())
 		r, err = plantstore.Post(ctx, http.DefaultClient, "http://"+p.addr, h.token, body)
 		p.started = time.Since(begin)
+		time.Sleep(time.Millisecond)
 	}
 	if err != nil || r.Status != http.StatusOK {
 		p.end(os.Kill)

@@ -17,8 +17,8 @@ type mutation struct {
 	file, old, new string
 }
 
-// overlay writes the mutant and returns the file for the flag -overlay of go build.
-func (m mutation) overlay(t *testing.T) string {
+// build builds the program with the mutation and returns its path.
+func (m mutation) build(t *testing.T) string {
 	t.Helper()
 	source := filepath.Join(tools.Project(t), m.file)
 	text := must.Get(os.ReadFile(source))(t)
@@ -29,16 +29,9 @@ func (m mutation) overlay(t *testing.T) string {
 	mutant := filepath.Join(dir, "mutant.go")
 	must.Do(t, os.WriteFile(mutant, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600))
 	overlay := must.Get(json.Marshal(map[string]map[string]string{"Replace": {source: mutant}}))(t)
-	path := filepath.Join(dir, "overlay.json")
+	path, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "plantstore")
 	must.Do(t, os.WriteFile(path, overlay, 0o600))
-	return path
-}
-
-// build builds the program with the mutation and returns its path.
-func (m mutation) build(t *testing.T) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "plantstore")
-	must.Do(t, plantstore.Build(binary, "-overlay", m.overlay(t)))
+	must.Do(t, plantstore.Build(binary, "-overlay", path))
 	return binary
 }
 
