@@ -161,8 +161,8 @@ func TestEscapesOfPeers(t *testing.T) {
 	for _, format := range []string{"text", "json", "junit"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			shown := onTerminal(t, plantstore.Command(t, dir, nil, "conformance", "--url", peer.URL, "--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl", "--format", format))
-			checkOutput(t, "conformance, "+format, shown, "POST /plants")
+			shown := onTerminal(t, plantstore.Command(t, dir, nil, "conformance", "--url", peer.URL, "--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl", "--rule", "C1.2", "--format", format))
+			checkOutput(t, "conformance, "+format, shown, "POST /plants", "forged")
 		})
 	}
 }
