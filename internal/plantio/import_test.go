@@ -106,8 +106,9 @@ func (r repeat) Read(p []byte) (int, error) {
 // the counts so far.
 func TestImportMeetsFault(t *testing.T) {
 	t.Parallel()
+	text := strings.Repeat("{\"id\":1,\"name\":\"a\"}\n", 20_000) // two batches
 	stored := int64(0)
-	_, sum, err := importPlants(t.Context(), repeat("{\"id\":1,\"name\":\"a\"}\n"), false, func(records []storage.Record) []error {
+	_, sum, err := importPlants(t.Context(), strings.NewReader(text), false, func(records []storage.Record) []error {
 		outcomes := make([]error, len(records))
 		if stored > 0 {
 			outcomes[0] = storage.ErrNoSpace
@@ -127,12 +128,17 @@ func TestImportMeetsFault(t *testing.T) {
 // not the reader blocks.
 func TestImportInterrupted(t *testing.T) {
 	t.Parallel()
-	const line = "{\"id\":1,\"name\":\"a\"}\n"
+	line := `{"id":1,"name":"` + strings.Repeat("a", 1000) + "\"}\n"
 	blocked, unblock := io.Pipe()
 	defer func() { _ = unblock.Close() }()
 	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
 		ctx, cancel := context.WithCancel(t.Context())
-		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)
+		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 5000)), reading(func(p []byte) (int, error) {
+			if err := ctx.Err(); err != nil { // nobody waits for what the import still reads
+				return 0, err
+			}
+			return more.Read(p)
+		}))
 		_, sum, err := importPlants(ctx, in, false, func(records []storage.Record) []error {
 			cancel()
 			return make([]error, len(records))
@@ -142,6 +148,11 @@ func TestImportInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// A reading is a reader.
+type reading func(p []byte) (int, error)
+
+func (r reading) Read(p []byte) (int, error) { return r(p) }
 
 // TestImportWithoutReport checks that an import ends when nobody reads its report.
 func TestImportWithoutReport(t *testing.T) {
