@@ -40,7 +40,7 @@
 //	a write or sync of data fails     no       stops      another error   500         error  1
 //	the sync of the meta page fails   unknown  stops      ErrUnknown      500         error  1
 //	the file was removed, replaced,
-//	or cut short, at most 1 s ago     no       stops      ErrUnavailable  503         error  1
+//	or cut short, at most 1 s ago     no       stops      ErrUnavailable  503         error  3
 //	the engine panics                 unknown  stops      ErrUnknown      500         error  1
 //	the store is closed or stopped    no       -          ErrUnavailable  503         -      -
 //

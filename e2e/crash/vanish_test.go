@@ -36,7 +36,7 @@ func TestVanishing(t *testing.T) {
 			if s.random.IntN(2) > 0 {
 				s.create(2, 0) // it may be acknowledged: the server checks its files once a second
 			}
-			s.wantEnd(1, tt.want...)
+			s.wantEnd(3, tt.want...)
 		})
 	}
 }

@@ -101,19 +101,20 @@ func editFile(file *os.File, edit func(tx *bolt.Tx) error) error {
 	return errors.Join(db.Update(edit), db.Close())
 }
 
-// verifyFile returns an error if the database file was removed, replaced or cut short: later writes
-// to the open file would be lost.
+// verifyFile returns an error that matches [storage.ErrCorrupt] if the database file was removed,
+// replaced or cut short: later writes to the open file would be lost, and a restart would begin with an
+// empty database.
 func (e *Engine) verifyFile() error {
-	const gone = "the database file was removed or replaced while it was open"
+	const gone = "%w: its file was removed or replaced while it was open"
 	least := e.size.Load() // before the stat: the file may grow at any time
 	there, err := os.Stat(e.path)
 	switch {
 	case err != nil:
-		return fmt.Errorf(gone+": %w", err)
+		return fmt.Errorf(gone+": %w", storage.ErrCorrupt, err)
 	case !os.SameFile(there, e.opened):
-		return errors.New(gone)
+		return fmt.Errorf(gone, storage.ErrCorrupt)
 	case there.Size() < least:
-		return fmt.Errorf("the database file was cut short, from %d bytes to %d, while it was open", least, there.Size())
+		return fmt.Errorf("%w: its file was cut short, from %d bytes to %d, while it was open", storage.ErrCorrupt, least, there.Size())
 	}
 	return nil
 }
