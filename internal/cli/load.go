@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,9 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	warnMisspelled(p, dotenv)
+	if err := cmp.Or(checkSpelling(p, ".env", dotenv), checkSpelling(p, "environment", p.environ())); err != nil {
+		return nil, err
+	}
 	flags, err := givenFlags(p, cmd)
 	if err != nil {
 		return nil, err
@@ -43,21 +46,25 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// warnMisspelled prints a warning for each long name in .env that is nearly that of an option. Others
-// may belong to other programs.
-func warnMisspelled(p *Process, dotenv map[string]string) {
+// checkSpelling prints a warning for each long name that is nearly that of an option. Others may belong
+// to other programs. It refuses a misspelled option for tokens: a server without it accepts more tokens.
+func checkSpelling(p *Process, source string, values map[string]string) error {
 	options := p.options()
-	for _, name := range slices.Sorted(maps.Keys(dotenv)) {
-		if slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name }) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if len(name) < 8 || slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name }) {
 			continue
 		}
-		for _, o := range options {
-			if len(name) >= 8 && config.Near(name, o.Env) {
-				fmt.Fprintf(p.Stderr, "%s: .env: %s is not an option: did you mean %s?\n", p.Name, name, o.Env)
-				break
-			}
+		near := slices.IndexFunc(options, func(o config.Option) bool { return config.Near(name, o.Env) })
+		if near < 0 {
+			continue
 		}
+		text := fmt.Sprintf("%s: %s is not an option: did you mean %s?", source, name, options[near].Env)
+		if strings.HasPrefix(name, "JWT_") {
+			return misuse("%s", text)
+		}
+		fmt.Fprintf(p.Stderr, "%s: %s\n", p.Name, text)
 	}
+	return nil
 }
 
 func readDotenv() (map[string]string, error) {

@@ -32,7 +32,7 @@ import (
 //	replace OLD NEW FILE              replace bytes in a file
 //	keypair NAME [KID]                write a new private key to NAME.pem and its public key to NAME.pub, or as a JWK Set to NAME.json
 //
-// A last ARGUMENT such as <FILE is stdin. Only variables that are options of the program, and TOKEN, are in its environment.
+// A last ARGUMENT such as <FILE is stdin. Only variables that are options of the program, and a few others, are in its environment.
 func TestScripts(t *testing.T) {
 	for name, test := range map[string]struct {
 		dir    string
@@ -92,7 +92,7 @@ type storyKey struct{}
 // enter changes into the directory of the script, and returns its story and its environment.
 func enter(ts *testscript.TestScript) (s *story, environ []string) {
 	ts.Check(os.Chdir(ts.MkAbs(".")))
-	names := []string{"TOKEN"}
+	names := []string{"TOKEN", "ADMIN_ADR", "JWT_SCOP"} // two are misspelled
 	for _, o := range options.Options() {
 		names = append(names, o.Env)
 	}
