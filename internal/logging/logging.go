@@ -73,8 +73,12 @@ func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {
 // empty ones.
 func brief(groups []string, attr slog.Attr) slog.Attr {
 	switch attr.Key {
-	case "remote", "outcome", "store_duration_ms", "trace_id":
+	case "remote", "store_duration_ms", "trace_id":
 		return slog.Attr{}
+	case "outcome":
+		if attr.Value.String() != "fault" { // on demand
+			return slog.Attr{}
+		}
 	}
 	if attr.Value.Equal(slog.StringValue("")) {
 		return slog.Attr{}
