@@ -94,7 +94,7 @@ func givenFiles(t *testing.T) map[string]givenFile {
 		"open-header.csv": refused("\"id,name\n1,Ficus\n", header+`"\"id,name"`),
 		"endless.csv":     refused("\"id,name\n"+strings.Repeat("x", 2<<20), header+`"\"id,name"`),
 		"only-bom.csv":    refused("\ufeff", "the file is empty: its first line must name the columns id, name and tag"),
-		"csv.txt":         refused(csv, `begins with "id,name,tag", not with { or [, so it is not JSON: name a CSV file .csv, or use --format csv`),
+		"csv.txt":         refused(csv, `begins with "id,name,tag", not with { or [, so it is not JSON: name a CSV file .csv, or import it with --format csv`),
 		"many-lines.json": refused("{\n  \"id\": 1,\n  \"name\": \"Ficus\"\n}\n", "has a plant that spans lines: write each plant on one line, such as with jq -c . FILE, or all plants into an array"),
 	}
 }

@@ -90,7 +90,7 @@ func (r *Reader) Open() error {
 	case bytes.Equal(bytes.TrimSpace(line), []byte("{")):
 		return badFormat("has a plant that spans lines: write each plant on one line, such as with jq -c . FILE, or all plants into an array")
 	case len(line) > 0 && line[0] != '{':
-		return badFormat("begins with %.40q, not with { or [, so it is not JSON: name a CSV file .csv, or use --format csv", line)
+		return badFormat("begins with %.40q, not with { or [, so it is not JSON: name a CSV file .csv, or import it with --format csv", line)
 	default:
 		r.lines = &jsonLines{in: r.in, maxBytes: r.maxBytes}
 	}
