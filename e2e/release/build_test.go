@@ -1,10 +1,10 @@
+// Package release checks the parts of a release: the binary, and the packages for Linux
+// with the files that they install.
 package release
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/must"
 )
@@ -22,18 +23,13 @@ import (
 const maxBinary = 17_000_000
 
 // build builds the program as it is released, from the directory dir, and returns its path.
-func build(t *testing.T, dir string) []byte {
+func build(t *testing.T, dir string) string {
 	t.Helper()
-	tags := must.Get(tools.Tags())(t)
 	binary := filepath.Join(t.TempDir(), "plantstore")
-	command := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-buildvcs=false", "-o", binary, ".")
-	command.Dir = dir
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", command, err, out)
-	}
-	contents := must.Get(os.ReadFile(binary))(t)
-	return contents
+	tags := must.Get(tools.Tags())(t)
+	process.Run(t, "env", "CGO_ENABLED=0", "GOFLAGS=",
+		"go", "-C", dir, "build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-buildvcs=false", "-o", binary, ".")
+	return binary
 }
 
 // TestBinary checks that builds of the same sources in two directories are the same, byte
@@ -42,8 +38,14 @@ func TestBinary(t *testing.T) {
 	t.Parallel()
 	here := tools.Project(t)
 	elsewhere := filepath.Join(t.TempDir(), "a", "copy")
-	copySources(t, here, elsewhere)
-	first, second := build(t, here), build(t, elsewhere)
+	for _, name := range []string{".ci", "internal", "middleware", "models", "routes", "storage"} {
+		must.Do(t, os.CopyFS(filepath.Join(elsewhere, name), os.DirFS(filepath.Join(here, name))))
+	}
+	for _, name := range []string{"main.go", "go.mod", "go.sum"} {
+		must.Do(t, os.WriteFile(filepath.Join(elsewhere, name), tools.ProjectFile(t, name), 0o600))
+	}
+	first := must.Get(os.ReadFile(build(t, here)))(t)
+	second := must.Get(os.ReadFile(build(t, elsewhere)))(t)
 	if !bytes.Equal(first, second) {
 		t.Error("two builds of the same sources differ")
 	}
@@ -52,21 +54,6 @@ func TestBinary(t *testing.T) {
 	}
 	if bytes.Contains(first, []byte(here)) {
 		t.Errorf("the binary names the directory in which it was built, %s", here)
-	}
-}
-
-// copySources copies the sources of the program.
-func copySources(t *testing.T, from, to string) {
-	t.Helper()
-	for _, name := range []string{".ci", "internal", "middleware", "models", "routes", "storage"} {
-		must.Do(t, os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name))))
-	}
-	for _, name := range []string{"main.go", "go.mod", "go.sum"} {
-		contents, err := fs.ReadFile(os.DirFS(from), name)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, name), contents, 0o600)
-		}
-		must.Do(t, err)
 	}
 }
 

@@ -23,25 +23,18 @@ const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0"
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	config := nfpmConfig(t)
-	t.Run("deb", func(t *testing.T) {
-		t.Parallel()
-		path := makePackage(t, config, "deb")
-		checkDeb(t, path)
-		t.Run("installs", func(t *testing.T) {
+	for format, tt := range map[string]struct {
+		check  func(t *testing.T, path string)
+		script string // what it prints
+	}{"deb": {checkDeb, debInstalls}, "rpm": {checkRPM, rpmInstalls}} {
+		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			tools.Require(t, "dpkg")
-			checkInstall(t, path, "deb", debInstalls)
+			path := filepath.Join(t.TempDir(), "plantstore."+format)
+			output(t, "go", "run", nfpm, "package", "--config", config, "--packager", format, "--target", path)
+			tt.check(t, path)
+			checkInstall(t, path, format, tt.script)
 		})
-	})
-	t.Run("rpm", func(t *testing.T) {
-		t.Parallel()
-		path := makePackage(t, config, "rpm")
-		checkRPM(t, path)
-		t.Run("installs", func(t *testing.T) {
-			t.Parallel()
-			checkInstall(t, path, "rpm", rpmInstalls)
-		})
-	})
+	}
 }
 
 // documents is the directory of the documents in the packages, with the same paths as in a
@@ -88,21 +81,14 @@ func nfpmConfig(t *testing.T) string {
 	if err := yaml.Unmarshal(tools.ProjectFile(t, ".goreleaser.yaml"), &release); err != nil || len(release.Nfpms) != 1 {
 		t.Fatalf("%v, %d entries of nfpms", err, len(release.Nfpms))
 	}
-	made := exec.CommandContext(t.Context(), "make", "--silent", "completions", "licences")
-	made.Dir = tools.Project(t)
-	if out, err := made.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", made, err, out)
-	}
-	binary := filepath.Join(t.TempDir(), "plantstore")
-	must.Do(t, os.WriteFile(binary, build(t, tools.Project(t)), 0o700))
-
+	output(t, "make", "--silent", "completions", "licences")
 	c := release.Nfpms[0]
 	for _, name := range []string{"ids", "formats", "file_name_template", "bindir", "mtime"} {
 		delete(c, name)
 	}
 	c["name"], c["version"], c["arch"] = "plantstore", "v1.0.0", runtime.GOARCH
 	c["contents"] = append(c["contents"].([]any), map[string]any{
-		"src": binary, "dst": "/usr/bin/plantstore", "file_info": map[string]any{"mode": 0o755},
+		"src": build(t, tools.Project(t)), "dst": "/usr/bin/plantstore", "file_info": map[string]any{"mode": 0o755},
 	})
 	for _, override := range c["overrides"].(map[string]any) {
 		o := override.(map[string]any)
@@ -112,14 +98,6 @@ func nfpmConfig(t *testing.T) string {
 	encoded := must.Get(yaml.Marshal(c))(t)
 	path := filepath.Join(t.TempDir(), "nfpm.yaml")
 	must.Do(t, os.WriteFile(path, encoded, 0o600))
-	return path
-}
-
-// makePackage builds a package in its own directory, and returns its path.
-func makePackage(t *testing.T, config, format string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "plantstore."+format)
-	output(t, "go", "run", nfpm, "package", "--config", config, "--packager", format, "--target", path)
 	return path
 }
 
@@ -181,20 +159,17 @@ func checkRPM(t *testing.T, path string) {
 	}
 }
 
-// TestUnitsAreHardened checks that the units restrict the program to the privileges that it needs.
-func TestUnitsAreHardened(t *testing.T) {
+// TestUnits checks that the units restrict the program to the privileges that it needs, and that
+// the manual is at the path that they name.
+func TestUnits(t *testing.T) {
 	t.Parallel()
 	analyze := tools.Require(t, "systemd-analyze")
-	for _, unit := range []string{"plantstore", "plantstore-backup"} {
-		output(t, analyze, "security", "--offline=true", "--threshold=20", "docs/deploy/linux/"+unit+".service") // an exposure level of 2.0
-	}
-}
-
-// TestUnitsNameManual checks that the manual is at the path in the units.
-func TestUnitsNameManual(t *testing.T) {
-	t.Parallel()
 	for _, unit := range []string{"plantstore.service", "plantstore-backup.service", "plantstore-backup.timer"} {
-		found := regexp.MustCompile(`(?m)^Documentation=file://(\S+)$`).FindSubmatch(tools.ProjectFile(t, "docs/deploy/linux/"+unit))
+		path := "docs/deploy/linux/" + unit
+		if strings.HasSuffix(unit, ".service") {
+			output(t, analyze, "security", "--offline=true", "--threshold=20", path) // an exposure level of 2.0
+		}
+		found := regexp.MustCompile(`(?m)^Documentation=file://(\S+)$`).FindSubmatch(tools.ProjectFile(t, path))
 		if found == nil || installed(t, "")[string(found[1])] == "" {
 			t.Errorf("%s names a document that is not installed: %q", unit, found)
 		}
@@ -229,28 +204,25 @@ systemctl: disable --now plantstore.service plantstore-backup.timer,daemon-reloa
 `
 )
 
-// checkInstall runs a script with the package on a copy of this machine, which must print want.
+// checkInstall runs a script with the package, and the commands in the manual for an installed one,
+// on a copy of this machine. The script must print want.
 func checkInstall(t *testing.T, path, script, want string) {
 	t.Helper()
+	if script == "deb" {
+		tools.Require(t, "dpkg")
+	}
 	unshare := tools.Require(t, "unshare")
 	tools.RequireRoot(t, "mount a file system")
-	const testdata = "e2e/release/testdata/"
-	got := output(t, unshare, "--mount", "--propagation=private", "/bin/sh", testdata+"machine.sh",
-		path, testdata+script+".sh", t.TempDir(), manual(t))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the output of %s.sh (-want +got):\n%s", script, diff)
-	}
-}
-
-// manual writes the commands in the manual for an installed package to a file, and returns its
-// path.
-func manual(t *testing.T) string {
-	t.Helper()
 	found := regexp.MustCompile("(?ms)^```sh\n(cd /etc/plantstore && .*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/run.md"), -1)
 	if len(found) != 1 {
 		t.Fatalf("the manual has %d such blocks", len(found))
 	}
-	path := filepath.Join(t.TempDir(), "manual")
-	must.Do(t, os.WriteFile(path, found[0][1], 0o600))
-	return path
+	manual := filepath.Join(t.TempDir(), "manual")
+	must.Do(t, os.WriteFile(manual, found[0][1], 0o600))
+	const testdata = "e2e/release/testdata/"
+	got := output(t, unshare, "--mount", "--propagation=private", "/bin/sh", testdata+"machine.sh",
+		path, testdata+script+".sh", t.TempDir(), manual)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the output of %s.sh (-want +got):\n%s", script, diff)
+	}
 }
