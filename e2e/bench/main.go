@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -32,15 +31,24 @@ func main() {
 	}
 }
 
+// check ends the run if there is an error.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// must returns v, or ends the run.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
 // run prints the results to stdout, and writes the document unless -only is set. A missed target
 // is not an error: it depends on the machine, too.
 func run(ctx context.Context) (err error) {
 	if len(os.Args) == 3 && os.Args[1] == referenceCommand {
 		return reference.Run(os.Args[2])
-	}
-	root, err := tools.ProjectDir()
-	if err != nil {
-		return err
 	}
 	only := regexp.MustCompile("") // the zero value matches nothing: it panics
 	rounds := flag.Int("rounds", 5, "`number` of rounds, each of which measures everything once")
@@ -51,26 +59,23 @@ func run(ctx context.Context) (err error) {
 	if flag.NArg() > 0 || *rounds < 1 || len(d.Measurements) == 0 {
 		return errors.New("there is an extra argument, no round, or no target that matches -only")
 	}
-	dir, err := os.MkdirTemp(root, ".bench-")
-	if err != nil {
-		return err
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	root := must(tools.ProjectDir())
+	dir := must(os.MkdirTemp(root, ".bench-"))
+	defer func() { _ = os.RemoveAll(dir) }() // git ignores it, and make clean removes it
+	h := newHarness(dir, filepath.Join(root, "e2e", "bench", "create.lua"))
+	d.Results = h.measure(ctx, d.Measurements, *rounds)
+	d.write(os.Stdout, "results")
+	if only.String() == "" {
+		file := must(os.Create(filepath.Join(root, "docs", "benchmarks.md")))
+		d.write(file, "document")
+		check(file.Close())
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	h, err := newHarness(dir, filepath.Join(root, "e2e", "bench", "create.lua"))
-	if err != nil {
-		return err
-	}
-	if d.Results, err = h.measure(ctx, d.Measurements, *rounds); err != nil {
-		return err
-	}
-	if err := d.write(os.Stdout, "results"); err != nil || only.String() != "" {
-		return err
-	}
-	file, err := os.Create(filepath.Join(root, "docs", "benchmarks.md"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.write(file, "document"), file.Close())
+	return nil
 }
 
 //go:embed document.md.tmpl
@@ -85,8 +90,8 @@ type document struct {
 }
 
 // write writes a part of the template.
-func (d document) write(w io.Writer, part string) error {
-	return template.Must(template.New("").Parse(documentText)).ExecuteTemplate(w, part, d)
+func (d document) write(file *os.File, part string) {
+	check(template.Must(template.New("").Parse(documentText)).ExecuteTemplate(file, part, d))
 }
 
 // Machine describes this machine, now.

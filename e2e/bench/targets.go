@@ -9,19 +9,10 @@ import (
 
 // A target is a bound of a metric.
 type target struct {
-	Name string
-	metric
-	bound
+	Name, metric string
 
-	of []measurement // two: the metric of the first divided by that of the second; none: of all samples
-}
-
-// A bound is a minimum or a maximum.
-type bound struct {
-	limit float64
-	most  bool // it is a maximum
-	unit  string
-	worst bool // the greatest value of all rounds counts, not the median
+	Want string        // at most or at least a limit, with its unit
+	of   []measurement // two: the metric of the first divided by that of the second; none: of all samples
 }
 
 // targets returns all targets. Measurements are made in this order, so that those that are
@@ -36,34 +27,33 @@ func targets() []target {
 	minute.Name, minute.duration = up.Name+", 60 s", time.Minute
 	killed.Name, killed.run = "plantstore, kill -9", (*harness).restart
 	idle := measurement{Name: "plantstore, idle", run: (*harness).idle, program: own}
+	var imports []measurement
+	for _, program := range []string{own, "bbolt"} {
+		imports = append(imports, measurement{Name: program + ", import of 1 M plants", run: (*harness).importMillion, program: program})
+	}
 	pair := func(other string, clients int) []measurement {
 		return []measurement{loadOf(own, clients), loadOf(other, clients)}
 	}
-	least := func(limit float64) bound { return bound{limit: limit} }
-	most := func(limit float64, unit string) bound { return bound{limit: limit, most: true, unit: unit} }
-	worst := func(limit float64, unit string) bound {
-		return bound{limit: limit, most: true, unit: unit, worst: true}
-	}
 	return []target{
-		{"creates / naive, c=1", creates, least(1.00), pair("naive", 1)},
-		{"creates / naive, c=16", creates, least(5.5), pair("naive", 16)},
-		{"creates / naive, c=64", creates, least(9), pair("naive", 64)},
-		{"latency p99 / naive, c=64", p99, most(0.25, ""), pair("naive", 64)},
-		{"creates / floor, c=64", creates, least(0.60), pair("floor", 64)},
-		{"creates, scattered / ascending ids, empty store, c=64", creates, least(0.60), []measurement{across, up}},
-		{"creates, scattered ids, 1 M stored / empty store, c=64", creates, least(0.65), []measurement{acrossStored, across}},
-		{"creates, ascending ids, 5 M stored / empty store, c=64", creates, least(0.95), []measurement{upStored, up}},
-		{"creates / naive, c=256", creates, least(9), pair("naive", 256)},
-		{"lowest / median second of 60 s, c=64", lowest, least(0.70), []measurement{minute}},
-		{"resident memory of an idle server", memory, most(25, "MB"), []measurement{idle}},
-		{"start after kill -9 under load", start, worst(100, "ms"), []measurement{killed}},
-		{"import of 1 M plants / bare bbolt", creates, least(0.5), []measurement{importOf(own), importOf("bbolt")}},
-		{"longest create during plants count", longest, worst(100, "ms"), reading("plants count")},
-		{"longest create during plants list", longest, worst(100, "ms"), reading("plants list --limit 100")},
-		{"longest create during backup", longest, worst(100, "ms"), reading("backup copy.db")},
-		{"creates, floor+ / bare, no logs, c=64", creates, least(0.90), []measurement{loadOf("floor+", 64), loadOf("bare", 64)}},
-		{"creates without status 200", bad, worst(0, ""), nil},
-		{"share of the machine that others used", others, most(0.10, ""), nil},
+		{"creates / naive, c=1", "creates", "≥ 1.00", pair("naive", 1)},
+		{"creates / naive, c=16", "creates", "≥ 5.50", pair("naive", 16)},
+		{"creates / naive, c=64", "creates", "≥ 9.00", pair("naive", 64)},
+		{"latency p99 / naive, c=64", "p99", "≤ 0.25", pair("naive", 64)},
+		{"creates / floor, c=64", "creates", "≥ 0.60", pair("floor", 64)},
+		{"creates, scattered / ascending ids, empty store, c=64", "creates", "≥ 0.60", []measurement{across, up}},
+		{"creates, scattered ids, 1 M stored / empty store, c=64", "creates", "≥ 0.65", []measurement{acrossStored, across}},
+		{"creates, ascending ids, 5 M stored / empty store, c=64", "creates", "≥ 0.95", []measurement{upStored, up}},
+		{"creates / naive, c=256", "creates", "≥ 9.00", pair("naive", 256)},
+		{"lowest / median second of 60 s, c=64", "lowest", "≥ 0.70", []measurement{minute}},
+		{"resident memory of an idle server", "memory", "≤ 25.0 MB", []measurement{idle}},
+		{"start after kill -9 under load", "start", "≤ 100.0 ms", []measurement{killed}},
+		{"import of 1 M plants / bare bbolt", "creates", "≥ 0.50", imports},
+		{"longest create during plants count", "longest", "≤ 100.0 ms", reading("plants count")},
+		{"longest create during plants list", "longest", "≤ 100.0 ms", reading("plants list --limit 100")},
+		{"longest create during backup", "longest", "≤ 100.0 ms", reading("backup copy.db")},
+		{"creates, floor+ / bare, no logs, c=64", "creates", "≥ 0.90", []measurement{loadOf("floor+", 64), loadOf("bare", 64)}},
+		{"creates without status 200", "bad", "≤ 0.00", nil},
+		{"share of the machine that others used", "others", "≤ 0.10", nil},
 	}
 }
 
@@ -83,11 +73,6 @@ func reading(command string) []measurement {
 	return []measurement{m}
 }
 
-// importOf returns the measurement of an import.
-func importOf(program string) measurement {
-	return measurement{Name: program + ", import of 1 M plants", run: (*harness).importMillion, program: program}
-}
-
 // selectTargets returns the targets whose name matches, and those of all samples.
 func selectTargets(pattern *regexp.Regexp) []target {
 	return slices.DeleteFunc(targets(), func(t target) bool { return t.of != nil && !pattern.MatchString(t.Name) })
@@ -105,67 +90,55 @@ func measurementsOf(all []target) (needed []measurement) {
 	return needed
 }
 
-// value returns the figure that is compared with the bound.
+// value returns the figure that is compared with the limit.
 func (t target) value(r results) float64 {
 	var values []float64
-	switch len(t.of) {
-	case 0:
+	if len(t.of) == 0 {
 		for name := range r {
 			values = append(values, r.values(name, t.metric)...)
 		}
-	case 1:
+	} else {
 		values = r.values(t.of[0].Name, t.metric)
-	case 2:
-		values = r.values(t.of[0].Name, t.metric)
+	}
+	if len(t.of) == 2 {
 		for i, divisor := range r.values(t.of[1].Name, t.metric) {
 			values[i] /= divisor
 		}
 	}
-	if t.worst {
-		return slices.Max(values)
+	if slices.Contains([]string{"start", "longest", "bad"}, t.metric) {
+		return slices.Max(values) // the worst round counts
 	}
 	return medianOf(values)
 }
 
-// Got returns the measured value.
-func (t target) Got(r results) string { return t.format(t.value(r)) }
-
-// Verdict returns "missed", or nothing if the target is reached.
-func (t target) Verdict(r results) string {
-	if v := t.value(r); t.most && v <= t.limit || !t.most && v >= t.limit {
-		return ""
+// Got returns the measured value, and whether it misses the target.
+func (t target) Got(r results) string {
+	var sign, unit string
+	var limit float64
+	_, _ = fmt.Sscan(t.Want, &sign, &limit, &unit) // a ratio has no unit
+	v, format := t.value(r), "%.2f"
+	if unit != "" {
+		format = "%.1f " + unit
 	}
-	return "missed"
-}
-
-// Want returns the bound.
-func (b bound) Want() string {
-	if b.most {
-		return "≤ " + b.format(b.limit)
+	if met := sign == "≥" && v >= limit || sign == "≤" && v <= limit; !met {
+		format += ", missed"
 	}
-	return "≥ " + b.format(b.limit)
-}
-
-func (b bound) format(v float64) string {
-	if b.unit == "" {
-		return fmt.Sprintf("%.2f", v)
-	}
-	return fmt.Sprintf("%.1f %s", v, b.unit)
+	return fmt.Sprintf(format, v)
 }
 
 // results are the samples of each measurement by its name, one for each round.
 type results map[string][]sample
 
 // values returns a metric of a measurement in each round.
-func (r results) values(name string, x metric) (values []float64) {
+func (r results) values(name string, metric string) (values []float64) {
 	for _, s := range r[name] {
-		values = append(values, s[x])
+		values = append(values, s[metric])
 	}
 	return values
 }
 
 // Median returns the median of a metric of a measurement.
-func (r results) Median(name string, x metric) float64 { return medianOf(r.values(name, x)) }
+func (r results) Median(name string, metric string) float64 { return medianOf(r.values(name, metric)) }
 
 // medianOf returns the median of values, which it sorts.
 func medianOf(values []float64) float64 {

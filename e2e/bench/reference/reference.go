@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/golang-jwt/jwt/v5"
@@ -18,23 +17,25 @@ import (
 
 // Run runs the program with this name. A server returns only on failure.
 func Run(name string) error {
-	run, found := map[string]func() error{
-		"floor":  func() error { return serveTypical(func(int64, plant) error { return nil }) },
-		"naive":  naive,
-		"bare":   bare,
-		"floor+": floorPlus,
-		"bbolt":  importMillion,
-	}[name]
-	if !found {
-		return errors.New("there is no reference program " + name)
+	switch name {
+	case "floor":
+		return serveTypical(func(int64, plant) error { return nil })
+	case "bare":
+		return bare()
+	case "floor+":
+		return floorPlus()
 	}
-	return run()
-}
-
-// A newPlant is the body of a request.
-type newPlant struct {
-	ID *int64 `binding:"required" json:"id"`
-	plant
+	db, err := bolt.Open("plants.db", 0o600, nil)
+	if err != nil {
+		return err
+	}
+	if name == "bbolt" {
+		return errors.Join(importMillion(db), db.Close())
+	}
+	// naive stores each plant in a transaction.
+	return serveTypical(func(id int64, p plant) error {
+		return db.Update(func(tx *bolt.Tx) error { return put(tx, id, p) })
+	})
 }
 
 // A plant is the body of a response, and a stored plant.
@@ -52,7 +53,10 @@ func serveTypical(save func(id int64, p plant) error) error {
 		if err != nil {
 			return err
 		}
-		var sent newPlant
+		var sent struct {
+			ID *int64 `binding:"required" json:"id"`
+			plant
+		}
 		if err := c.ShouldBindJSON(&sent); err != nil {
 			return err
 		}
@@ -74,62 +78,30 @@ func serve(create func(c *gin.Context, token string) error) error {
 			c.JSON(http.StatusBadRequest, gin.H{"error": http.StatusBadRequest, "message": err.Error()})
 		}
 	})
-	server := http.Server{Addr: os.Getenv("ADDR"), Handler: router, ReadHeaderTimeout: 5 * time.Second}
-	return server.ListenAndServe()
-}
-
-// naive is a typical server that stores each plant in a transaction.
-func naive() error {
-	db, err := open()
-	if err != nil {
-		return err
-	}
-	return serveTypical(func(id int64, p plant) error {
-		return db.Update(func(tx *bolt.Tx) error { return put(tx, id, p) })
-	})
+	return router.Run(os.Getenv("ADDR"))
 }
 
 // importMillion stores a million plants with ascending ids.
-func importMillion() error {
-	db, err := open()
-	if err != nil {
-		return err
-	}
+func importMillion(db *bolt.DB) (err error) {
 	const first, end, batch = 1e15, 1e15 + 1_000_000, 16_384 // batch as plantstore plants import
 	tag := "indoor"
-	for from := int64(first); from < end; from += batch {
-		err := db.Update(func(tx *bolt.Tx) error {
-			for id := from; id < min(from+batch, end); id++ {
-				if err := put(tx, id, plant{Name: "Fern", Tag: &tag}); err != nil {
-					return err
-				}
+	for from := int64(first); from < end && err == nil; from += batch {
+		err = db.Update(func(tx *bolt.Tx) (err error) {
+			for id := from; id < min(from+batch, end) && err == nil; id++ {
+				err = put(tx, id, plant{Name: "Fern", Tag: &tag})
 			}
-			return nil
-		})
-		if err != nil {
 			return err
-		}
+		})
 	}
-	return db.Close()
-}
-
-// open creates the database plants.db in the working directory.
-func open() (*bolt.DB, error) {
-	db, err := bolt.Open("plants.db", 0o600, nil)
-	if err != nil {
-		return nil, err
-	}
-	return db, db.Update(func(tx *bolt.Tx) error {
-		_, err := tx.CreateBucket([]byte("plants"))
-		return err
-	})
+	return err
 }
 
 // put stores a plant unless its id is taken.
 func put(tx *bolt.Tx, id int64, p plant) error {
-	plants, key := tx.Bucket([]byte("plants")), binary.BigEndian.AppendUint64(nil, uint64(id))
-	if plants.Get(key) != nil {
-		return errors.New("the id is taken")
+	plants, err := tx.CreateBucketIfNotExists([]byte("plants"))
+	key := binary.BigEndian.AppendUint64(nil, uint64(id))
+	if err != nil || plants.Get(key) != nil {
+		return errors.Join(err, errors.New("the id is taken"))
 	}
 	value, err := json.Marshal(p)
 	if err != nil {
