@@ -50,7 +50,7 @@ quick: $(gofumpt) ## format, vet and test the packages that differ from main, in
 check: lint cross tidy test-all ## lint, build for other systems and run all tests, like CI without fuzz and vuln
 
 .PHONY: test
-test: ## run the unit tests and scripts against the real program, in about two minutes; needs only Go and git
+test: ## run the unit tests and scripts against the real program, in about two minutes; needs Go, git and make
 	cd e2e && go test -vet=off -tags $(tags) -count=1 -run '^TestScripts$$' ./scripts
 	cd cluster && go test -vet=off -tags $(tags) ./...
 	go test -vet=off -tags $(tags) ./...

@@ -79,7 +79,7 @@ func describe(cmd *cli.Command, r requests.Request) string {
 		text, _ := json.Marshal(r) // its text is valid UTF-8
 		return string(text) + "\n"
 	}
-	text := fmt.Sprintln(r.Time.Local().Format("15:04:05.000"), cmp.Or(r.Method, "(not HTTP)"), r.Target, cmp.Or(r.Error, r.Status), r.Message, "("+r.Subject+")")
+	text := fmt.Sprintln(r.Time.Local().Format("15:04:05.000"), cmp.Or(r.Method, "(header refused)"), r.Target, cmp.Or(r.Error, r.Status), r.Message, "("+r.Subject+")")
 	lines := []string{strings.TrimSuffix(strings.Join(strings.Fields(text), " "), " ()")}
 	if cmd.Bool("verbose") && r.Method != "" {
 		lines = slices.Concat(lines, r.Lines, []string{""})

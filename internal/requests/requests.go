@@ -118,8 +118,8 @@ func (r *Recorder) end(e *entry) {
 }
 
 // Wrap returns next, and keeps its requests, but not those of the page with that path and its files.
-// The context of a request has the text of its header under the key header.
-func (r *Recorder) Wrap(next http.Handler, page string, header any) http.Handler {
+// The context of a request has the text of its header under headerKey.
+func (r *Recorder) Wrap(next http.Handler, page string, headerKey any) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if r == nil || strings.HasPrefix(request.URL.Path+"/", page+"/") || !r.begin() {
 			next.ServeHTTP(w, request)
@@ -128,7 +128,7 @@ func (r *Recorder) Wrap(next http.Handler, page string, header any) http.Handler
 		e := &entry{Request: Request{Time: time.Now(), BodyUnread: request.Body != http.NoBody}}
 		defer r.end(e) // also after a panic
 		e.create = request.Method == http.MethodPost && request.URL.Path == "/plants"
-		if e.head, _ = request.Context().Value(header).(string); len(e.head) > maxHeader {
+		if e.head, _ = request.Context().Value(headerKey).(string); len(e.head) > maxHeader {
 			e.head = e.head[:maxHeader] + "…"
 		}
 		in := request.WithContext(context.WithValue(request.Context(), entryKey{}, e))
@@ -220,7 +220,7 @@ func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 				all = append(all, e.request())
 			}
 		}
-		if len(all) > 0 || ctx.Err() != nil {
+		if len(all) > 0 || ctx.Err() != nil || query.Method == http.MethodDelete {
 			return all, nil
 		}
 		select {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -96,10 +97,10 @@ func TestLast200(t *testing.T) {
 				t.Errorf("%s: %s, want %s", text, all, want)
 			}
 		}
-		for _, method := range []string{http.MethodDelete, http.MethodGet} {
-			if all := numbers(query(t, s.Recorder, method, "")); all != "" {
-				t.Errorf("after DELETE: %s", all)
-			}
+		started := time.Now()
+		removed, left := query(t, s.Recorder, http.MethodDelete, "wait=1m"), query(t, s.Recorder, http.MethodGet, "")
+		if len(removed)+len(left) > 0 || time.Since(started) > 0 {
+			t.Errorf("DELETE returns %d requests after %v, and leaves %d", len(removed), time.Since(started), len(left))
 		}
 		go await("after=301&wait=1m")
 		synctest.Wait()

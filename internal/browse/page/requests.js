@@ -50,7 +50,7 @@ function newRow(r) {
   const button = create('button', { type: 'button' },
     create('time', { dateTime: r.time, textContent: clock.format(new Date(r.time)) }),
     create('span', { className: 'outcome', textContent: r.error ?? r.status }),
-    create('span', { className: 'what' }, isolated(r.method ? `${r.method} ${r.target}` : 'not HTTP')),
+    create('span', { className: 'what' }, isolated(r.method ? `${r.method} ${r.target}` : 'header refused')),
     create('span', { className: 'why' }, isolated(r.message ?? (r.plant_id ? `id ${r.plant_id}` : ''))),
     create('span', { className: 'who' }, isolated(r.subject ?? '')))
   button.setAttribute('aria-expanded', 'false')
