@@ -59,7 +59,7 @@ func readCollection(t *testing.T) []item {
 	var collection struct {
 		Item []struct{ Item []item }
 	}
-	readJSON(t, collectionFile, &collection)
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(collectionFile))(t), &collection))
 	var all []item
 	for _, folder := range collection.Item {
 		all = append(all, folder.Item...)
@@ -67,24 +67,16 @@ func readCollection(t *testing.T) []item {
 	return all
 }
 
-func readJSON(t *testing.T, path string, v any) {
-	t.Helper()
-	text := must.Get(os.ReadFile(path))(t)
-	if err := json.Unmarshal(text, v); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-}
-
 // TestPostmanCollection checks that the requests are the operations of the description, and
 // provoke each error that Postman can provoke.
 func TestPostmanCollection(t *testing.T) {
 	t.Parallel()
 	var described struct{ Paths map[string]map[string]any }
-	must.Do(t, yaml.Unmarshal(printed(t, "yaml"), &described))
-	var want, got []string
+	must.Do(t, yaml.Unmarshal([]byte(printed(t, "yaml")), &described))
+	want, got := map[string]bool{}, map[string]bool{}
 	for path, operations := range described.Paths {
 		for method := range operations {
-			want = append(want, strings.ToUpper(method)+" {{baseUrl}}"+path)
+			want[strings.ToUpper(method)+" {{baseUrl}}"+path] = true
 		}
 	}
 	provoked := map[models.Code]bool{}
@@ -92,12 +84,10 @@ func TestPostmanCollection(t *testing.T) {
 		code := i.expects()
 		provoked[code] = true
 		if code != models.CodeNotFound && code != models.CodeMethodNotAllowed {
-			got = append(got, i.Request.Method+" "+i.Request.URL.Raw)
+			got[i.Request.Method+" "+i.Request.URL.Raw] = true
 		}
 	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("operations (-description +collection):\n%s", diff)
 	}
 	for _, c := range models.Codes() {
@@ -107,52 +97,49 @@ func TestPostmanCollection(t *testing.T) {
 		}
 	}
 	for _, path := range []string{collectionFile, environmentFile} {
-		text, err := os.ReadFile(path)
 		// Postman adds these when it exports.
-		if found := regexp.MustCompile("_postman_id|_exporter_id|_collection_link|_postman_exported|eyJ").Find(text); err != nil || found != nil {
-			t.Errorf("%s contains %s, %v", path, found, err)
+		added := regexp.MustCompile("_postman_id|_exporter_id|_collection_link|_postman_exported|eyJ")
+		if found := added.Find(must.Get(os.ReadFile(path))(t)); found != nil {
+			t.Errorf("%s contains %s", path, found)
 		}
 	}
 }
 
-// TestNewman runs the collection. Without a token the requests fail that are not refused before
-// the token is checked: so the tests in the collection can fail.
+// TestNewman runs the collection, all requests with at least three tests each: first with a token, then
+// without. Then the requests fail that are not refused before the token is checked: so the tests in the
+// collection can fail.
 func TestNewman(t *testing.T) {
 	t.Parallel()
-	server := plantstore.Start(t, plantstore.Options{})
-	if failed := newman(t, server, server.Token()); len(failed) > 0 {
-		t.Errorf("failures: %v", failed)
-	}
-	failed := newman(t, server, "no.token.atall")
-	for _, i := range readCollection(t) {
-		if blind := slices.Contains([]models.Code{401, 404, 405, 417, 431}, i.expects()); failed[i.Name] == blind {
-			t.Errorf("%s: failed without a token: %v", i.Name, failed[i.Name])
-		}
-	}
-}
-
-// newman runs the collection, all requests with at least three tests each, and returns the names
-// of those that failed.
-func newman(t *testing.T, server *plantstore.Server, token string) map[string]bool {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "report.json")
-	out, err := exec.CommandContext(t.Context(), tools.Require(t, "newman"), "run", collectionFile,
-		"--environment", environmentFile, "--env-var", "baseUrl="+server.BaseURL, "--env-var", "token="+token,
-		"--reporters", "cli,json", "--reporter-json-export", path, "--color", "off").CombinedOutput()
+	server, dir, items := plantstore.Start(t, plantstore.Options{}), t.TempDir(), readCollection(t)
+	data, path := filepath.Join(dir, "data.json"), filepath.Join(dir, "report.json")
+	tokens := must.Get(json.Marshal([]map[string]string{{"token": server.Token()}, {"token": "no.token.atall"}}))(t)
+	must.Do(t, os.WriteFile(data, tokens, 0o600))
+	out, _ := exec.CommandContext(t.Context(), tools.Require(t, "newman"), "run", collectionFile,
+		"--environment", environmentFile, "--env-var", "baseUrl="+server.BaseURL, "--iteration-data", data,
+		"--reporters", "cli,json", "--reporter-json-export", path, "--color", "off").CombinedOutput() // it exits with 1
 	var report struct {
 		Run struct {
 			Stats    struct{ Items, Assertions struct{ Total int } }
-			Failures []struct{ Source struct{ Name string } }
+			Failures []struct {
+				Source struct{ Name string }
+				Cursor struct{ Iteration int }
+			}
 		}
 	}
-	readJSON(t, path, &report)
-	items, assertions := report.Run.Stats.Items.Total, report.Run.Stats.Assertions.Total
-	if (err == nil) != (len(report.Run.Failures) == 0) || items != len(readCollection(t)) || assertions < 3*items {
-		t.Errorf("newman: %v, %d failures, %d requests, %d tests\n%s", err, len(report.Run.Failures), items, assertions, out)
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(path))(t), &report))
+	if stats := report.Run.Stats; stats.Items.Total != 2*len(items) || stats.Assertions.Total < 3*stats.Items.Total {
+		t.Errorf("newman has sent %d requests, with %d tests\n%s", stats.Items.Total, stats.Assertions.Total, out)
 	}
 	failed := map[string]bool{}
 	for _, failure := range report.Run.Failures {
 		failed[failure.Source.Name] = true
+		if failure.Cursor.Iteration == 0 {
+			t.Errorf("%s failed\n%s", failure.Source.Name, out)
+		}
 	}
-	return failed
+	for _, i := range items {
+		if blind := slices.Contains([]models.Code{401, 404, 405, 417, 431}, i.expects()); failed[i.Name] == blind {
+			t.Errorf("%s: failed without a token: %v", i.Name, failed[i.Name])
+		}
+	}
 }

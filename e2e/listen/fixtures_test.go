@@ -19,27 +19,23 @@ func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 // conform checks a server against the contract.
 func conform(t *testing.T, server *plantstore.Server, args ...string) {
 	t.Helper()
-	args = append([]string{"conformance", "--token", server.Token(), "--secret-file", "data/jwt-secret"}, args...)
-	out := plantstore.Run(t, server.Dir, args...)
-	if !strings.Contains(out, " 0 failed") || strings.Contains(out, "\nFAIL ") {
+	args = append([]string{"conformance", "--url", server.BaseURL, "--token", server.Token(), "--secret-file", "data/jwt-secret"}, args...)
+	if out := plantstore.Run(t, server.Dir, args...); !strings.Contains(out, " 0 failed") || strings.Contains(out, "\nFAIL ") {
 		t.Errorf("%v:\n%s", args, out)
 	}
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	t.Log(lines[len(lines)-1])
 }
 
 // newClient returns a client that connects to address in the network, whatever the URL is, over TLS
-// if config is not nil.
+// if config is not nil, and HTTP/2 if the server has it.
 func newClient(t *testing.T, config *tls.Config, network, address string) *http.Client {
 	t.Helper()
-	transport := &http.Transport{
-		TLSClientConfig: config, ForceAttemptHTTP2: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, address)
-		},
+	client := plantstore.NewTLSClient(t, config)
+	transport := client.Transport.(*http.Transport)
+	transport.ForceAttemptHTTP2 = true
+	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
 	}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: plantstore.Patience}
+	return client
 }
 
 // create creates a plant with that id.

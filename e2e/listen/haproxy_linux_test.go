@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,28 +24,18 @@ import (
 
 // startHAProxy starts HAProxy with docs/deploy/haproxy.cfg, in which replace replaces the addresses,
 // and returns a function that sends a plant through it.
-func startHAProxy(t *testing.T, authority *certtest.Authority, replace ...string) func(token, plant string) plantstore.Reply {
+func startHAProxy(t *testing.T, replace ...string) func(token, plant string) plantstore.Reply {
 	t.Helper()
 	program, dir, address := tools.Require(t, "haproxy"), t.TempDir(), process.Port(process.Address(), 8443)
+	authority := certtest.New(t)
 	cert, key := authority.Issue(dir, time.Now().Add(time.Hour), net.ParseIP(strings.Split(address, ":")[0]))
-	var pem []byte
-	for _, file := range []string{cert, key} {
-		pem = append(pem, must.Get(os.ReadFile(file))(t)...)
-	}
-	config := string(tools.ProjectFile(t, "docs/deploy/haproxy.cfg"))
-	config = regexp.MustCompile(`(?m)^    server [bc] .*\n`).ReplaceAllString(config, "")
-	config = strings.NewReplacer(append(replace, "bind :443", "bind "+address, "/etc/haproxy/plants.pem", filepath.Join(dir, "plants.pem"))...).Replace(config)
-	for name, text := range map[string]string{"plants.pem": string(pem), "haproxy.cfg": config} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
-	process.Start(t, dir, exec.CommandContext(context.Background(), program, "-db", "-f", filepath.Join(dir, "haproxy.cfg")))
-	plantstore.Await(t, "HAProxy accepts connections", func() bool {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	})
+	pem, file := filepath.Join(dir, "plants.pem"), filepath.Join(dir, "haproxy.cfg")
+	must.Do(t, os.WriteFile(pem, slices.Concat(must.Get(os.ReadFile(cert))(t), must.Get(os.ReadFile(key))(t)), 0o600))
+	config := regexp.MustCompile(`(?m)^    server [bc] .*\n`).ReplaceAllString(string(tools.ProjectFile(t, "docs/deploy/haproxy.cfg")), "")
+	config = strings.NewReplacer(append(replace, "bind :443", "bind "+address, "/etc/haproxy/plants.pem", pem)...).Replace(config)
+	must.Do(t, os.WriteFile(file, []byte(config), 0o600))
+	process.Start(t, dir, exec.CommandContext(context.Background(), program, "-db", "-f", file))
+	process.AwaitPort(t, address)
 	client := newClient(t, authority.Client(), "tcp", address)
 	return func(token, plant string) plantstore.Reply {
 		t.Helper()
@@ -56,9 +47,9 @@ func startHAProxy(t *testing.T, authority *certtest.Authority, replace ...string
 // is an Error if no server is ready.
 func TestHAProxy(t *testing.T) {
 	t.Parallel()
-	authority, server := certtest.New(t), plantstore.Start(t, plantstore.Options{})
-	at := func(base string) *url.URL { return must.Get(url.Parse(base))(t) }
-	post := startHAProxy(t, authority, "10.0.0.1:8080", at(server.BaseURL).Host, "port 8081", "port "+at(server.AdminURL).Port())
+	server := plantstore.Start(t, plantstore.Options{})
+	base, admin := must.Get(url.Parse(server.BaseURL))(t), must.Get(url.Parse(server.AdminURL))(t)
+	post := startHAProxy(t, "10.0.0.1:8080", base.Host, "port 8081", "port "+admin.Port())
 	token := server.Token()
 	if r := post(token, `{"id":1,"name":"fern"}`); r.Proto != "HTTP/2.0" || r.Status != http.StatusOK {
 		t.Errorf("%+v, want 200 over HTTP/2.0", r)
@@ -75,27 +66,24 @@ func TestHAProxy(t *testing.T) {
 // server that has ended, and the client repeats the request.
 func TestHAProxyDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		status int
-		serve  func(net.Conn)
-	}{
-		"ended": {http.StatusBadGateway, func(c net.Conn) { _, _ = c.Read(make([]byte, 64<<10)); _ = c.Close() }},
-		"hangs": {http.StatusGatewayTimeout, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }},
+	for status, serve := range map[int]func(net.Conn){
+		http.StatusBadGateway:     func(c net.Conn) { _, _ = c.Read(make([]byte, 64<<10)); _ = c.Close() },
+		http.StatusGatewayTimeout: func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(http.StatusText(status), func(t *testing.T) {
 			t.Parallel()
 			listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 			t.Cleanup(func() { _ = listener.Close() })
 			go func() {
 				for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
-					go tt.serve(conn)
+					go serve(conn)
 				}
 			}()
-			authority := certtest.New(t)
-			post := startHAProxy(t, authority, "10.0.0.1:8080", listener.Addr().String(), "default-server check port 8081", "default-server", "timeout server 40s", "timeout server 1s",
-				"alpn h2,http/1.1", "alpn http/1.1")
-			if r := post("x", `{"id":1,"name":"fern"}`); r.Status != tt.status || !strings.HasPrefix(r.Body, `{"error":500,"message":"the outcome is unknown; send the plant again`) {
-				t.Errorf("%+v, want %d with error 500", r, tt.status)
+			post := startHAProxy(t, "10.0.0.1:8080", listener.Addr().String(), "default-server check port 8081", "default-server",
+				"timeout server 40s", "timeout server 1s", "alpn h2,http/1.1", "alpn http/1.1")
+			r := post("x", `{"id":1,"name":"fern"}`)
+			if r.Status != status || r.Code != http.StatusInternalServerError || !strings.HasPrefix(r.Message, "the outcome is unknown; send the plant again") {
+				t.Errorf("%+v, want %d with error 500", r, status)
 			}
 		})
 	}

@@ -4,7 +4,10 @@ module plantstore/e2e/pebble
 
 go 1.26.0
 
-tool github.com/letsencrypt/pebble/v2/cmd/pebble
+tool (
+	github.com/letsencrypt/pebble/v2/cmd/pebble
+	github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv
+)
 
 require (
 	github.com/go-jose/go-jose/v4 v4.1.4 // indirect

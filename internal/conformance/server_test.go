@@ -208,7 +208,7 @@ func TestConformanceWithPrivateKey(t *testing.T) {
 	}
 }
 
-// TestConformanceSlow checks the timeouts, also over TLS. The other cases are checked over TLS in e2e.
+// TestConformanceSlow checks the timeouts, also over TLS. e2e checks over TLS what TLS could change.
 func TestConformanceSlow(t *testing.T) {
 	t.Parallel()
 	for name, authority := range map[string]*certtest.Authority{"HTTP": nil, "HTTPS": certtest.New(t)} {

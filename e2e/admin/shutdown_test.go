@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,29 +13,63 @@ import (
 	"plantstore/models"
 )
 
-// TestReadyWhileStopping checks that a server that is shut down reports that it is not ready
-// before it stops accepting connections, and while it drains requests; then it exits with 0.
-func TestReadyWhileStopping(t *testing.T) {
+// TestShutdown checks that in the delay after SIGTERM the server is not ready, but serves existing and new
+// connections, which close after a response. A second SIGTERM ends the delay: the server accepts no
+// connections, and reports that it is not ready while it drains requests; then it exits with 0.
+func TestShutdown(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m", "LOG_LEVEL=error"}})
-	h := s.hold(`{"id":-1,"name":"the last one"}`)
+	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_DELAY=1h", "SHUTDOWN_TIMEOUT=1m"}})
+	old, release := plantstore.Dial(t, s.BaseURL), s.hold()
+	create := func(conn *plantstore.Conn, id int, closes bool) {
+		t.Helper()
+		a := must.Get(conn.Do(plantstore.Create(s.token, fmt.Sprintf(`{"id":%d,"name":"fern"}`, id))))(t)
+		if a.Status != http.StatusOK || a.Closes != closes {
+			t.Errorf("create %d: %d %s, the connection closes: %t", id, a.Status, a.Body, a.Closes)
+		}
+	}
+	create(old, 1, false)
+	s.Terminate()
+	s.AwaitLog("still serving")
+	s.wantUnready("shutting down")
+	create(old, 2, true)
+	create(plantstore.Dial(t, s.BaseURL), 3, true)
 	s.Terminate()
 	plantstore.Await(t, "the server accepts no connections", func() bool {
 		conn, err := plantstore.DialFrom(t.Context(), s.BaseURL, 1)
 		if err == nil {
 			_ = conn.Close()
 		}
-		if a := s.probe("/readyz"); err != nil && a.Status != http.StatusBadRequest {
-			t.Errorf("the server accepts no connection, and /readyz returns %s", a.Body)
-		}
 		return err != nil
 	})
 	s.wantUnready("shutting down")
-	s.wantAlive()
-	if a := h.release(); a.Status != http.StatusOK {
+	if a := release(); a.Status != http.StatusOK {
 		t.Errorf("the request in flight: %d %s", a.Status, a.Body)
 	}
-	s.awaitEnd(0)
+	if code := s.AwaitExit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestSecondSignalEndsAtOnce checks that without a delay a second signal ends the server at once, even
+// with requests in flight.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1h"}})
+	s.hold()
+	s.Terminate()
+	s.AwaitLog("shutting down")
+	plantstore.Await(t, "the server has exited", func() bool {
+		s.Terminate() // it may still be about to stop catching signals
+		select {
+		case <-s.Exited():
+			return true
+		default:
+			return false
+		}
+	})
+	if code := s.AwaitExit(); code != -1 { // by the signal
+		t.Errorf("exit code %d", code)
+	}
 }
 
 // TestReadyAfterFault checks that after the store has stopped itself, the probes report this
@@ -42,42 +77,21 @@ func TestReadyWhileStopping(t *testing.T) {
 func TestReadyAfterFault(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m"}})
-	h := s.hold(`{"id":1,"name":"Monstera"}`)
+	release := s.hold()
 	if s.Metrics()["plantstore_store_stopped"] != 0 {
 		t.Error("the store has stopped before anything happened")
 	}
 	must.Do(t, os.Remove(filepath.Join(s.Dir, "data", "plants.db")))
-	plantstore.Await(t, "not ready", func() bool { return s.probe("/readyz").Status != http.StatusOK })
+	plantstore.Await(t, "not ready", func() bool { return s.Get(s.AdminURL+"/readyz").Status != http.StatusOK })
 	s.wantUnready("the disk or the database file has failed: the store stopped itself after a fault")
-	s.wantAlive()
 	if s.Metrics()["plantstore_store_stopped"] != 1 {
 		t.Error("plantstore_store_stopped is not 1")
 	}
-	if a := h.release(); a.Status != http.StatusBadRequest || a.Code != models.CodeUnavailable {
+	if a := release(); a.Status != http.StatusBadRequest || a.Code != models.CodeUnavailable {
 		t.Errorf("the request in flight: %d %s", a.Status, a.Body)
 	}
-	s.awaitEnd(1)
-}
-
-// TestListenersAreApart checks that neither listener serves the paths of the other, and that
-// without an admin listener its paths do not exist.
-func TestListenersAreApart(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, plantstore.Options{})
-	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
-		if a := s.Get(s.BaseURL + path); a.Status != http.StatusBadRequest || a.Code != models.CodeNotFound {
-			t.Errorf("%s for clients: %d %s", path, a.Status, a.Body)
-		}
-	}
-	if a := must.Get(plantstore.Post(t.Context(), http.DefaultClient, s.AdminURL, s.token, `{"id":1,"name":"x"}`))(t); a.Code != models.CodeNotFound {
-		t.Errorf("a create at the admin listener: %d %s", a.Status, a.Body)
-	}
-	s = newSite(t, plantstore.Options{Env: []string{"ADMIN_ADDR=off"}})
-	if s.AdminURL != "" {
-		t.Errorf("there is an admin listener at %s", s.AdminURL)
-	}
-	if a := s.create(`{"id":1,"name":"Monstera"}`); a.Status != http.StatusOK {
-		t.Errorf("a create: %d %s", a.Status, a.Body)
+	if code := s.AwaitExit(); code != 1 {
+		t.Errorf("exit code %d", code)
 	}
 }
 
