@@ -83,14 +83,14 @@ func TestReadyAfterFault(t *testing.T) {
 	}
 	must.Do(t, os.Remove(filepath.Join(s.Dir, "data", "plants.db")))
 	plantstore.Await(t, "not ready", func() bool { return s.Get(s.AdminURL+"/readyz").Status != http.StatusOK })
-	s.wantUnready("the disk or the database file has failed: the store stopped itself after a fault")
+	s.wantUnready("the database is corrupt: the store stopped itself after a fault")
 	if s.Metrics()["plantstore_store_stopped"] != 1 {
 		t.Error("plantstore_store_stopped is not 1")
 	}
 	if a := release(); a.Status != http.StatusBadRequest || a.Code != models.CodeUnavailable {
 		t.Errorf("the request in flight: %d %s", a.Status, a.Body)
 	}
-	if code := s.AwaitExit(); code != 1 {
+	if code := s.AwaitExit(); code != 3 {
 		t.Errorf("exit code %d", code)
 	}
 }
