@@ -14,13 +14,15 @@ import (
 	"plantstore/internal/must"
 )
 
-// attempts returns the commands by which root writes to THEIRS, a directory of the attacker, and
-// whether they are refused. DATABASE belongs to root.
-func attempts() map[string]bool {
-	return map[string]bool{
+// TestRootInDirectoryOfAttacker checks that root does not work on a database in a directory of
+// another user. Its outputs there overwrite no other file, although the attacker replaces each
+// temporary file by a link to a file of root.
+func TestRootInDirectoryOfAttacker(t *testing.T) {
+	t.Parallel()
+	for line, refused := range map[string]bool{
 		"token --storage-url THEIRS/plants.db":                                          true,
 		"serve --storage-url THEIRS/plants.db":                                          true,
-		"plants import --storage-url THEIRS/plants.db PLANTS":                           true,
+		"plants import --storage-url THEIRS/plants.db plants.jsonl":                     true,
 		"restore --storage-url THEIRS/plants.db DATABASE":                               true,
 		"restore --force --storage-url THEIRS/copy.db DATABASE":                         true,
 		"serve --storage-url DATABASE --admin-addr off --addr unix:THEIRS/http.sock":    true,
@@ -28,36 +30,43 @@ func attempts() map[string]bool {
 		"plants export --quiet --storage-url DATABASE THEIRS/new.csv":                   false,
 		"backup --quiet --storage-url DATABASE THEIRS/backup.db":                        false,
 		"plants export --quiet --force --storage-url DATABASE --format csv THEIRS/text": false,
-	}
-}
-
-// TestRootInDirectoryOfAttacker checks that root does not work on a database in a directory of
-// another user. Its outputs there overwrite no other file, although the attacker replaces each
-// temporary file by a link to a file of root.
-func TestRootInDirectoryOfAttacker(t *testing.T) {
-	t.Parallel()
-	for line, refused := range attempts() {
+	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			m := newSite(t)
-			database, theirs := m.database(t), m.mkdir(t, "theirs", 0o755, attacker)
-			text, err := os.ReadFile(database)
-			must.Do(t, errors.Join(err, os.WriteFile(theirs+"/copy.db", text, 0o600), os.WriteFile(theirs+"/text", nil, 0o600)))
-			before := contents(t, theirs)
-			args := strings.Fields(strings.NewReplacer("THEIRS", theirs, "DATABASE", database, "PLANTS", filepath.Join(m.dir, "plants.jsonl")).Replace(line))
-			m.startSwapping(t, theirs)
+			database, theirs := m.database(), m.mkdir("theirs", 0o755, attacker)
+			m.file("theirs/copy.db", string(must.Get(os.ReadFile(database))(t)), 0, 0o600)
+			m.file("theirs/text", "", 0, 0o600)
+			before := m.contents(theirs)
+			want := fmt.Sprintf("root must not write to %s, which belongs to the user %d", theirs, attacker)
+			m.startSwapping(theirs)
 			for range plantstore.Torture(3, 30) {
-				code, out := plantstore.Finish(t, m.command(t, args...))
-				want := fmt.Sprintf("root must not write to %s, which belongs to the user %d", theirs, attacker)
+				code, out := m.run(0, strings.NewReplacer("THEIRS", theirs, "DATABASE", database).Replace(line))
 				if refused && (code != 1 || !strings.Contains(out, want) || !strings.Contains(out, "sudo -u '#65533' plantstore")) {
 					t.Errorf("exit code %d, want 1 and %q:\n%s", code, want, out)
 				}
-				m.checkVictim(t)
+				m.checkVictim()
 			}
-			if after := contents(t, theirs); refused && after != before {
+			if after := m.contents(theirs); refused && after != before {
 				t.Errorf("the directory contains %s, want %s", after, before)
 			}
 		})
+	}
+}
+
+// TestLinkInStickyDirectory checks that root does not follow a link of the attacker to a file of
+// root in a directory such as /tmp, whatever fs.protected_symlinks is.
+func TestLinkInStickyDirectory(t *testing.T) {
+	t.Parallel()
+	m := newSite(t)
+	m.database()
+	m.mkdir("sticky", fs.ModeSticky|0o777, 0)
+	m.link(m.target, "sticky/out.csv", attacker)
+	for _, line := range []string{"plants export sticky/out.csv", "plants export --force sticky/out.csv", "backup sticky/out.csv"} {
+		if code, out := m.run(0, line); code != 2 || !strings.Contains(out, "is not a regular file") {
+			t.Errorf("%s: exit code %d, want 2:\n%s", line, code, out)
+		}
+		m.checkVictim()
 	}
 }
 
@@ -66,48 +75,30 @@ func TestRootInDirectoryOfAttacker(t *testing.T) {
 func TestLinksOfAttacker(t *testing.T) {
 	t.Parallel()
 	m := newSite(t)
-	shared, theirs := m.mkdir(t, "shared", 0o777|fs.ModeSticky, 0), m.mkdir(t, "theirs", 0o755, attacker)
+	m.mkdir("shared", 0o777|fs.ModeSticky, 0)
+	theirs := m.mkdir("theirs", 0o755, attacker)
 	for name, user := range map[string]int{"root": 0, "victim": victim} {
-		own, inside := m.mkdir(t, "of-"+name, 0o700, user), m.mkdir(t, "theirs/"+name, 0o700, user)
-		link := filepath.Join(shared, name)
-		must.Do(t, errors.Join(os.Symlink(own, link), os.Lchown(link, attacker, attacker)))
-		relative := filepath.Join(m.dir, "relative-"+name)
-		must.Do(t, errors.Join(os.Symlink("shared/"+name, relative), os.Lchown(relative, user, user)))
+		own, inside := m.mkdir("of-"+name, 0o700, user), m.mkdir("theirs/"+name, 0o700, user)
+		link, relative := m.link(own, "shared/"+name, attacker), m.link("shared/"+name, "relative-"+name, user)
 		linked := fmt.Sprintf("%s is a symbolic link of the user %d", link, attacker)
 		inTheirs := fmt.Sprintf("root must not write to %s, which belongs to the user %d", theirs, attacker)
 		if user != 0 { // it trusts those who let it create a directory in theirs
 			inTheirs = ""
 		}
-		for dir, want := range map[string]string{link: linked, link + "/new/data": linked, relative: linked, inside: inTheirs, own: ""} {
-			code, out := plantstore.Finish(t, m.commandAs(t, user, "token", "--storage-url", dir+"/plants.db"))
+		good := m.link("of-"+name, "good-"+name, 0)
+		for dir, want := range map[string]string{
+			link: linked, link + "/new/data": linked, relative: linked, inside: inTheirs, own: "", good: "",
+		} {
+			code, out := m.run(user, "token --storage-url "+dir+"/plants.db")
 			if (code == 1) != (want != "") || !strings.Contains(out, want) {
 				t.Errorf("%s in %s: exit code %d, want %q:\n%s", name, dir, code, want, out)
 			}
-			if want != "" && contents(t, own)+contents(t, inside) != "" {
-				t.Errorf("%s in %s: the directories contain %s %s", name, dir, contents(t, own), contents(t, inside))
+			created := m.contents(own) + m.contents(inside)
+			if want == "" && (code != 0 || created != "jwt-secret") || want != "" && created != "" {
+				t.Errorf("%s in %s: exit code %d, the directories contain %s", name, dir, code, created)
 			}
-			must.Do(t, errors.Join(os.RemoveAll(own+"/jwt-secret"), os.RemoveAll(inside+"/jwt-secret")))
+			m.check(os.RemoveAll(own+"/jwt-secret"), os.RemoveAll(inside+"/jwt-secret"))
 		}
-		good := filepath.Join(m.dir, "good-"+name)
-		must.Do(t, os.Symlink("of-"+name, good)) // of root
-		if code, out := plantstore.Finish(t, m.commandAs(t, user, "token", "--storage-url", good+"/plants.db")); code != 0 || contents(t, own) != "jwt-secret" {
-			t.Errorf("%s in %s: exit code %d:\n%s", name, good, code, out)
-		}
-	}
-}
-
-// TestOwnerInDirectory checks that the advice of the refusal works: the owner of the directory
-// runs the command.
-func TestOwnerInDirectory(t *testing.T) {
-	t.Parallel()
-	m := newSite(t)
-	theirs := m.mkdir(t, "theirs", 0o700, attacker)
-	code, out := plantstore.Finish(t, m.commandAs(t, attacker, "token", "--storage-url", theirs+"/plants.db"))
-	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, out)
-	}
-	if got := contents(t, theirs); got != "jwt-secret" {
-		t.Errorf("the directory contains %s", got)
 	}
 }
 
@@ -116,19 +107,55 @@ func TestOwnerInDirectory(t *testing.T) {
 func TestRootReads(t *testing.T) {
 	t.Parallel()
 	tools.RequireRoot(t, "give files away")
-	server := plantstore.Start(t, plantstore.Options{Dir: t.TempDir()})
+	server := plantstore.Start(t, plantstore.Options{})
 	if reply := server.Post(server.Token(), `{"id":1,"name":"fern"}`); reply.Status != 200 {
 		t.Fatal(reply)
 	}
 	server.Kill()
-	data := filepath.Join(server.Dir, "data")
-	must.Do(t, filepath.WalkDir(data, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(filepath.Join(server.Dir, "data"), func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, victim, victim))
 	}))
-	if code, out := plantstore.Finish(t, plantstore.Command(t, server.Dir, nil, "backup", "--quiet", "copy.db")); code != 0 || out != "" {
-		t.Errorf("backup: exit code %d: %s", code, out)
+	for line, want := range map[string]string{"backup --quiet copy.db": "", "plants count": "1\n"} {
+		if out := plantstore.Run(t, server.Dir, strings.Fields(line)...); out != want {
+			t.Errorf("%s: %q, want %q", line, out, want)
+		}
 	}
-	if code, out := plantstore.Finish(t, plantstore.Command(t, server.Dir, nil, "plants", "count")); code != 0 || out != "1\n" {
-		t.Errorf("exit code %d: %s", code, out)
+}
+
+// TestDenied checks that a permission error names the object, its owner, who the process is, and a
+// remedy.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	const owner, self = 65532, 65533
+	m := newSite(t)
+	text := string(must.Get(os.ReadFile(m.database()))(t))
+	m.mkdir("open", 0o755, 0)
+	m.mkdir("theirs", 0o700, owner)
+	m.mkdir("mine", 0o700, self)
+	m.file("open/plants.db", text, 0, 0o600)
+	m.file("theirs/plants.db", text, owner, 0o600)
+	m.file("mine/plants.db", text, self, 0)
+	m.file("mine/jwt-secret", strings.Repeat("s", 64), 0, 0o600)
+	m.file("plants.db", text, self, 0o600)
+	replacer := strings.NewReplacer(
+		"AT", "--storage-url", "ELSE", "name another place with --storage-url", "SELF", "this process is uid 65533",
+	)
+	for line, want := range map[string]string{
+		"serve AT data/plants.db":                 "data belongs to uid 0, SELF: chown 65533 data, or ELSE",
+		"plants list AT data/plants.db":           "data belongs to uid 0, SELF: chown 65533 data, or ELSE",
+		"health AT data/plants.db":                "data belongs to uid 0, SELF: chown 65533 data",
+		"serve AT open/plants.db":                 "open/plants.db belongs to uid 0, SELF: chown 65533 open/plants.db, or ELSE",
+		"serve AT open/new.db":                    "open belongs to uid 0, SELF: chown 65533 open, or ELSE",
+		"plants list AT theirs/plants.db":         "theirs belongs to uid 65532, SELF: run this as that user, or chown 65533 theirs, or ELSE",
+		"serve AT mine/plants.db":                 "mine/plants.db has the mode 0000: chmod u+rwX mine/plants.db, or ELSE",
+		"token AT mine/plants.db":                 "mine/jwt-secret belongs to uid 0, SELF: chown 65533 mine/jwt-secret",
+		"plants import AT mine/new.db victim":     "victim belongs to uid 0, SELF: chown 65533 victim",
+		"restore AT open/new.db plants.db":        "open belongs to uid 0, SELF: chown 65533 open, or ELSE",
+		"plants export AT plants.db open/out.csv": "open belongs to uid 0, SELF: name another place",
+	} {
+		want = "permission denied; " + replacer.Replace(want) + "\n"
+		if code, out := m.run(self, replacer.Replace(line)); code != 1 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d, want 1 and %q:\n%s", line, code, want, out)
+		}
 	}
 }

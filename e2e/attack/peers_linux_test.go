@@ -1,31 +1,37 @@
 package attack
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/control"
 	"plantstore/internal/must"
 )
 
-// startHAProxy starts HAProxy in front of a server, with further options. Every request that it
-// sends has User-Agent: front and an X-Request-Id, which it repeats in X-Sent of the response.
-func startHAProxy(t *testing.T, s *plantstore.Server, options string) (address string) {
+// startHAProxy starts HAProxy in front of a server, with further options, and returns its URL. Every
+// request that it sends has User-Agent: front and an X-Request-Id, which it repeats in X-Sent of the
+// response.
+func startHAProxy(t *testing.T, s *plantstore.Server, options string) (url string) {
 	t.Helper()
 	program := tools.Require(t, "haproxy")
-	address = process.Port(process.Address(), 8080)
+	address := process.Port(process.Address(), 8080)
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")
 	config := fmt.Sprintf(`defaults
     mode http
@@ -47,7 +53,7 @@ backend back
 	must.Do(t, os.WriteFile(file, []byte(config), 0o600))
 	process.Start(t, filepath.Dir(file), exec.CommandContext(context.Background(), program, "-db", "-f", file))
 	process.AwaitPort(t, address)
-	return address
+	return "http://" + address
 }
 
 // oddRequests are requests whose end, or whose header, a proxy and a server may interpret
@@ -64,10 +70,11 @@ func oddRequests() (all []string) {
 			"Transfer-Encoding: chunked\r\n" + length, "Transfer-Encoding: chunked", "Transfer-Encoding:\r\n chunked\r\n" + length,
 			"X: a\r\n Transfer-Encoding: chunked\r\n" + length, "Content-Length:\r\n 0", "Transfer-Encoding : chunked\r\n" + length,
 			"Transfer-Encoding: identity\r\n" + length, "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: xchunked\r\n" + length,
-			"Transfer-Encoding:\tchunked\r\n" + length, "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "Transfer_Encoding: chunked\r\n" + length,
-			"Connection: Transfer-Encoding\r\nTransfer-Encoding: chunked", "Connection: Content-Length\r\n" + length, "Connection: keep-alive\r\n" + length,
-			"Content-Length: +0", "Content-Length: 0x0", "Content-Length : 0", "Content-Length: 0\nX: y", "Expect: 100-continue\r\n" + length,
-			"Expect: 100-continue, x\r\n" + length, "Expect: x\r\n" + length, "Upgrade: h2c\r\nConnection: Upgrade\r\n" + length, "X: \x01\r\n" + length,
+			"Transfer-Encoding:\tchunked\r\n" + length, "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+			"Transfer_Encoding: chunked\r\n" + length, "Connection: Transfer-Encoding\r\nTransfer-Encoding: chunked",
+			"Connection: Content-Length\r\n" + length, "Connection: keep-alive\r\n" + length, "Content-Length: +0", "Content-Length: 0x0",
+			"Content-Length : 0", "Content-Length: 0\nX: y", "Expect: 100-continue\r\n" + length, "Expect: 100-continue, x\r\n" + length,
+			"Expect: x\r\n" + length, "Upgrade: h2c\r\nConnection: Upgrade\r\n" + length, "X: \x01\r\n" + length,
 		} {
 			for _, body := range []string{"", "0\r\n\r\n"} {
 				all = append(all, line+"\r\nHost: x\r\n"+lines+"\r\n\r\n"+body+hidden)
@@ -86,10 +93,9 @@ func TestBehindHAProxy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=debug"}})
-			address := startHAProxy(t, s, options)
-			all := oddRequests()
+			url, all := startHAProxy(t, s, options), oddRequests()
 			for _, request := range all {
-				passOdd(t, address, request)
+				passOdd(t, url, request)
 			}
 			sent := regexp.MustCompile(`"user_agent":"([^"]*)"`).FindAllStringSubmatch(s.Log(), -1)
 			for _, agent := range sent {
@@ -106,16 +112,13 @@ func TestBehindHAProxy(t *testing.T) {
 }
 
 // passOdd sends a request, and checks the responses of the server until the connection closes.
-func passOdd(t *testing.T, address, request string) {
+func passOdd(t *testing.T, url, request string) {
 	t.Helper()
-	conn := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", address))(t)
-	defer func() { _ = conn.Close() }()
-	_, _ = io.WriteString(conn, request) // HAProxy may have closed it already
-	if half, ok := conn.(*net.TCPConn); ok {
-		_ = half.CloseWrite()
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(patience)) // if it fails, so does Read
-	text, _ := io.ReadAll(conn)                        // it may be reset
+	c := plantstore.Dial(t, url)
+	defer func() { _ = c.Close() }()
+	_, _ = io.WriteString(c, request) // HAProxy may have closed it already
+	_ = c.Conn.(*net.TCPConn).CloseWrite()
+	text, _ := io.ReadAll(c.In) // it may be reset
 	for _, response := range regexp.MustCompile(`(?s)HTTP/1\.\d (\d+).*?\r\n\r\n`).FindAllStringSubmatch(string(text), -1) {
 		id, sent := field(response[0], "x-request-id"), field(response[0], "x-sent")
 		switch {
@@ -134,4 +137,66 @@ func field(header, name string) string {
 		return m[1]
 	}
 	return ""
+}
+
+// TestSignalEndsSilentPeer checks that SIGTERM and SIGINT end a command that waits for a server that
+// accepts connections and sends nothing.
+func TestSignalEndsSilentPeer(t *testing.T) {
+	t.Parallel()
+	peer := must.Get(net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}))(t)
+	t.Cleanup(func() { _ = peer.Close() })
+	must.Do(t, peer.SetDeadline(time.Now().Add(plantstore.Patience)))
+	for args, signal := range map[string]syscall.Signal{
+		"conformance --url http://PEER --token x": syscall.SIGTERM, "serve --jwt-jwks-url http://PEER/jwks": syscall.SIGINT,
+	} {
+		args = strings.ReplaceAll(args, "PEER", peer.Addr().String())
+		dir := t.TempDir()
+		cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0", "JWT_SECRET=" + secret}, strings.Fields(args)...)
+		running := process.Start(t, dir, cmd)
+		c := must.Get(peer.Accept())(t)
+		must.Get(http.ReadRequest(bufio.NewReader(c)))(t) // now the command waits for the response
+		running.Stop(signal)
+		out := must.Get(os.ReadFile(running.LogFile))(t)
+		if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(string(out), "interrupted") {
+			t.Errorf("%s by %v: exit code %d\n%s", args, signal, code, out)
+		}
+	}
+}
+
+// TestEndlessControlSocket checks that a command reads a bounded number of bytes from a control
+// socket that sends without end: as a response that is not a line, and as more lines than there
+// are plants.
+func TestEndlessControlSocket(t *testing.T) {
+	t.Parallel()
+	const most = 1<<20 + 1<<20 // bytes of a line, and of the buffers of the connection
+	for _, piece := range []string{" ", "x", `"`, "[", "{}\n"} {
+		dir := t.TempDir()
+		var sent atomic.Int64
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/info" && piece == "{}\n" {
+				_, _ = io.WriteString(w, piece)
+				return
+			}
+			for text := strings.Repeat(piece, 4<<10); ; {
+				n, err := io.WriteString(w, text)
+				if sent.Add(int64(n)); err != nil {
+					return
+				}
+			}
+		}))
+		_ = server.Listener.Close()
+		must.Do(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
+		server.Listener = must.Get(control.Listen(t.Context(), filepath.Join(dir, "data", "plants.db")))(t)
+		server.Start()
+		cmd := plantstore.Command(t, dir, []string{"ADMIN_ADDR="}, "health") // of the server on the database
+		if piece == "{}\n" {
+			cmd = plantstore.Command(t, dir, nil, "plants", "import", "-")
+			cmd.Stdin = strings.NewReader(strings.Repeat(`{"id":1,"name":"fern"}`+"\n", 100))
+		}
+		_, out := plantstore.Finish(t, cmd)
+		server.Close()
+		if n := sent.Load(); n == 0 || n > most {
+			t.Errorf("%q: the command reads %d bytes, want at most %d:\n%s", piece, n, most, out)
+		}
+	}
 }

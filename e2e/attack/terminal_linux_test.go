@@ -28,25 +28,14 @@ import (
 // a line, and reorder the following text.
 const escapes = "\x1b]0;title\x07\x1b[2K\rforged\u009b2J\u0085\x7f\u202e\u2066\u200f\u061c\u2028"
 
-// actedOn matches the characters that must not reach a terminal or a log. A terminal that is
-// opened here writes a line end as \r\n.
-func actedOn(text string) []string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	var found []string
-	for _, r := range text {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
-			found = append(found, fmt.Sprintf("%U", r))
-		}
-	}
-	return found
-}
-
-// checkOutput checks that the output of a command has no control characters, and contains the
-// words.
+// checkOutput checks that the output of a command contains the words, and no character that must not
+// reach a terminal or a log. A terminal that is opened here writes a line end as \r\n.
 func checkOutput(t *testing.T, command, output string, words ...string) {
 	t.Helper()
-	if found := actedOn(output); found != nil {
-		t.Errorf("%s: %v in %q", command, found, output)
+	for _, r := range strings.ReplaceAll(output, "\r\n", "\n") {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+			t.Errorf("%s: %U in %q", command, r, output)
+		}
 	}
 	for _, word := range words {
 		if !strings.Contains(output, word) {
@@ -70,26 +59,17 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	return string(text)
 }
 
-// storeEscapes returns a directory with a database of one plant with
-// terminal escapes as name and tag.
-func storeEscapes(t *testing.T) (dir, line string) {
-	t.Helper()
-	dir = t.TempDir()
-	encoded := must.Get(json.Marshal(map[string]any{"id": 1, "name": escapes, "tag": escapes}))(t)
-	importing := plantstore.Command(t, dir, nil, "plants", "import", "-")
-	importing.Stdin = bytes.NewReader(encoded)
-	if out, err := importing.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	exported := must.Get(plantstore.Command(t, dir, nil, "plants", "export").Output())(t)
-	return dir, string(exported)
-}
-
 // TestStoredEscapesOnTerminal checks that plants of clients are escaped on a terminal, and
 // exact in an export.
 func TestStoredEscapesOnTerminal(t *testing.T) {
 	t.Parallel()
-	dir, exported := storeEscapes(t)
+	dir := t.TempDir()
+	importing := plantstore.Command(t, dir, nil, "plants", "import", "-")
+	importing.Stdin = bytes.NewReader(must.Get(json.Marshal(map[string]any{"id": 1, "name": escapes, "tag": escapes}))(t))
+	if code, out := plantstore.Finish(t, importing); code != 0 {
+		t.Fatal(out)
+	}
+	exported := plantstore.Run(t, dir, "plants", "export")
 	if !strings.Contains(exported, "\u009b2J") || !strings.Contains(exported, "\u202e") {
 		t.Errorf("the export is not exact: %q", exported)
 	}
@@ -116,9 +96,8 @@ func TestEscapesInMessages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := "a\x1b[2K\nplantstore: forged\u009b\u202e.jsonl"
-	name := must.Get(json.Marshal(escapes))(t)
-	duplicate := fmt.Sprintf(`{%s:1,%[1]s:2}`, name)
-	must.Do(t, os.WriteFile(filepath.Join(dir, file), []byte(duplicate), 0o600))
+	duplicate := fmt.Appendf(nil, `{%s:1,%[1]s:2}`, must.Get(json.Marshal(escapes))(t))
+	must.Do(t, os.WriteFile(filepath.Join(dir, file), duplicate, 0o600))
 	forged := regexp.MustCompile(`(?m)^(plantstore: )?forged`)
 	for command, args := range map[string][]string{
 		"a bad line":        {"plants", "import", file},
@@ -132,8 +111,7 @@ func TestEscapesInMessages(t *testing.T) {
 		"an id":             {"plants", "get", escapes},
 		"a directory":       {"check", "--storage-url", "bbolt:\u202e/x"},
 	} {
-		cmd := plantstore.Command(t, dir, nil, args...)
-		shown := onTerminal(t, cmd)
+		shown := onTerminal(t, plantstore.Command(t, dir, nil, args...))
 		checkOutput(t, command, shown)
 		if forged.MatchString(strings.ReplaceAll(shown, "\r\n", "\n")) {
 			t.Errorf("%s: a line is forged: %q", command, shown)
@@ -157,13 +135,10 @@ func TestEscapesOfPeers(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"error":503,"message":%s}`, message)
 	}))
 	t.Cleanup(peer.Close)
-	dir := t.TempDir()
 	for _, format := range []string{"text", "json", "junit"} {
-		t.Run(format, func(t *testing.T) {
-			t.Parallel()
-			shown := onTerminal(t, plantstore.Command(t, dir, nil, "conformance", "--url", peer.URL, "--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl", "--rule", "C1.2", "--format", format))
-			checkOutput(t, "conformance, "+format, shown, "POST /plants", "forged")
-		})
+		shown := onTerminal(t, plantstore.Command(t, t.TempDir(), nil, "conformance", "--url", peer.URL, "--rule", "C1.2", "--format", format,
+			"--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"))
+		checkOutput(t, "conformance, "+format, shown, "POST /plants", "forged")
 	}
 }
 
@@ -173,10 +148,8 @@ func TestEscapesInLogs(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=debug", "LOG_FORMAT=json"}})
 	token := server.Token("--subject", escapes)
 	for _, path := range []string{"/plants", "/" + url.PathEscape(escapes)} {
-		if _, err := plantstore.Do(t.Context(), http.DefaultClient, http.MethodPost, server.BaseURL+path, `{"id":1,"name":"a"}`,
-			"Authorization", "Bearer "+token, "Content-Type", "application/json", "User-Agent", "\u009b2J\u202e"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(plantstore.Do(t.Context(), http.DefaultClient, http.MethodPost, server.BaseURL+path, `{"id":1,"name":"a"}`,
+			"Authorization", "Bearer "+token, "Content-Type", "application/json", "User-Agent", "\u009b2J\u202e"))(t)
 	}
 	server.Stop()
 	checkOutput(t, "the log", server.Log(), `/\u001b]0;title\u0007`, `\u009b2J`, `\u202e`, "forged")
