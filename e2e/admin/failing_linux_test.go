@@ -12,15 +12,16 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestReadyOnFullDisk checks that a server is not ready from the first refused create on while the
+// TestReadyOnBadDisk checks that a server is not ready from the first refused create on while the
 // disk is full, from the beginning if it starts on a full disk, and recovers by itself when there is
-// space. Small creates, for which the file has space, make no difference. For a disk that fails a
-// sync, see TestExitAfterFault in e2e/durability.
-func TestReadyOnFullDisk(t *testing.T) {
+// space. Small creates, for which the file has space, make no difference. After a failed sync it is not
+// ready until requests are drained, and exits; see also TestExitAfterFault in e2e/durability.
+func TestReadyOnBadDisk(t *testing.T) {
 	t.Parallel()
 	fs := faultfs.Mount(t)
 	options := plantstore.Options{Env: []string{
 		"STORAGE_URL=bbolt:" + fs.Dir + "/plants.db", "JWT_SECRET=a secret of the tests, long enough for HS256",
+		"SHUTDOWN_TIMEOUT=1m",
 	}}
 	s, id := newSite(t, options), 0
 	create := func(name string) plantstore.Reply {
@@ -50,5 +51,20 @@ func TestReadyOnFullDisk(t *testing.T) {
 		if a := create(long); a.Status != http.StatusOK {
 			t.Errorf("a create after that: %d %s", a.Status, a.Body)
 		}
+	}
+
+	release := s.hold()
+	fs.SetFault(func(op faultfs.Op) syscall.Errno {
+		if op.IsSync() {
+			return syscall.EIO
+		}
+		return 0
+	})
+	create("lost")
+	plantstore.Await(t, "stopped", func() bool { return s.Metrics()["plantstore_store_stopped"] == 1 })
+	s.wantUnready("the disk or the database file has failed: the store stopped itself after a fault")
+	release()
+	if code := s.AwaitExit(); code != 1 {
+		t.Errorf("exit code %d", code)
 	}
 }

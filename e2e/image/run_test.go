@@ -33,17 +33,13 @@ func (s *storage) start(t *testing.T, name string, args ...string) {
 // await polls the health check of a container until it passes.
 func (s *storage) await(t *testing.T, name string) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
+	plantstore.Await(t, name+" is healthy", func() bool {
 		_, err := s.podmanRun(t.Context(), "healthcheck", "run", name)
-		if err == nil {
-			return
+		if state := s.do(t, "inspect", "--format={{.State.Status}}", name); err != nil && state != "running" {
+			t.Fatalf("the container is %s, and not healthy: %v\n%s", state, err, s.logs(t, name))
 		}
-		if state := s.do(t, "inspect", "--format={{.State.Status}}", name); state != "running" || time.Now().After(deadline) {
-			t.Fatalf("the container is %s, but not healthy: %v\n%s", state, err, s.logs(t, name))
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return err == nil
+	})
 }
 
 // logs returns the output of a container.
