@@ -1,3 +1,4 @@
+// Package clients tests common clients of the service, as shown in docs/clients.md.
 package clients
 
 import (
@@ -22,6 +23,10 @@ const (
 	documented      = "127.0.0.1:8080"
 	documentedAdmin = "127.0.0.1:8081"
 )
+
+func TestMain(m *testing.M) {
+	os.Exit(plantstore.Main(m))
+}
 
 // A block is a block of the document, with its language.
 type block struct {
@@ -59,16 +64,6 @@ func sections(t *testing.T) []section {
 		}
 	}
 	return all
-}
-
-func sectionOf(t *testing.T, name string) section {
-	t.Helper()
-	all := sections(t)
-	i := slices.IndexFunc(all, func(s section) bool { return s.name == name })
-	if i < 0 {
-		t.Fatalf("the document has no section %s", name)
-	}
-	return all[i]
 }
 
 // files returns the files in a section, by name.

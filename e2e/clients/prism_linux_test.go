@@ -43,9 +43,11 @@ func startPrism(t *testing.T, command string) (url string, log func() string) {
 // responds to some itself (docs/clients.md), so that the run reports deviations.
 func TestPrismFindsNoViolation(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	url, log := startPrism(t, strings.ReplaceAll(sectionOf(t, "Prism").blocks[0].text, documented, strings.TrimPrefix(w.server.BaseURL, "http://")))
-	out, err := plantstore.Command(t, t.TempDir(), []string{"TOKEN=" + w.token}, "conformance", "--url", url).CombinedOutput()
+	server := plantstore.Start(t, plantstore.Options{})
+	all := sections(t)
+	prism := all[slices.IndexFunc(all, func(s section) bool { return s.name == "Prism" })].blocks[0].text
+	url, log := startPrism(t, strings.ReplaceAll(prism, documented, strings.TrimPrefix(server.BaseURL, "http://")))
+	out, err := plantstore.Command(t, t.TempDir(), []string{"TOKEN=" + server.Token()}, "conformance", "--url", url).CombinedOutput()
 	if !strings.Contains(string(out), "deviates from the contract") {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -63,11 +65,11 @@ func TestPrismFindsNoViolation(t *testing.T) {
 // response.
 func TestPrismFindsViolation(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t)
-	description := w.run("curl", "--silent", "--fail", w.server.DescriptionURL)
-	w.write("openapi.yaml", strings.Replace(description, "unevaluatedProperties: false", "required: [height]", 1))
-	url, _ := startPrism(t, "prism proxy "+filepath.Join(w.dir, "openapi.yaml")+" "+w.server.BaseURL)
-	r := must.Get(plantstore.Post(t.Context(), plantstore.NewClient(t), url, w.token, `{"id":1,"name":"a","tag":"b"}`))(t)
+	server, path := plantstore.Start(t, plantstore.Options{}), filepath.Join(t.TempDir(), "openapi.yaml")
+	wrong := strings.Replace(server.Get(server.DescriptionURL).Body, "unevaluatedProperties: false", "required: [height]", 1)
+	must.Do(t, os.WriteFile(path, []byte(wrong), 0o600))
+	url, _ := startPrism(t, "prism proxy "+path+" "+server.BaseURL)
+	r := must.Get(plantstore.Post(t.Context(), plantstore.NewClient(t), url, server.Token(), `{"id":1,"name":"a","tag":"b"}`))(t)
 	if violations := r.Header.Get("Sl-Violations"); !strings.Contains(violations, `"location":["response","body"]`) {
 		t.Errorf("%d %s, violations %s", r.Status, r.Body, violations)
 	}
