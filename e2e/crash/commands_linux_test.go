@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	v := volume.New(t, 16<<20, volume.Ext4()...)
 	elsewhere := t.TempDir()
 	plants := filepath.Join(elsewhere, "plants.jsonl")
-	must.Do(t, os.WriteFile(plants, []byte(manyPlants(20_000)), 0o600))
+	must.Do(t, os.WriteFile(plants, manyPlants(20_000, "Monstera"), 0o600))
 	wantCommand(t, v.Dir, 0, "", "plants", "import", "--quiet", plants)
 	wantCommand(t, v.Dir, 0, "", "backup", "--quiet", filepath.Join(elsewhere, "copy.db"))
 	wantCommand(t, v.Dir, 0, "", "plants", "export", "--quiet", "old.jsonl")
@@ -30,10 +31,18 @@ func TestCommandsWithoutSpace(t *testing.T) {
 		"new export": {"plants", "export", "new.jsonl"},
 	}
 	fillWith(t, filepath.Join(v.Dir, "ballast"))
-	before := contents(t, v.Dir)
+	contents := func() string {
+		var names []string
+		must.Do(t, filepath.WalkDir(v.Dir, func(path string, _ os.DirEntry, err error) error {
+			names = append(names, path)
+			return err
+		}))
+		return strings.Join(names, " ")
+	}
+	before := contents()
 	for name, args := range commands {
 		wantCommand(t, v.Dir, 1, "no space left on device; free some space on that disk, and try again", args...)
-		if after := contents(t, v.Dir); name != "new" && after != before {
+		if after := contents(); name != "new" && after != before {
 			t.Errorf("%s: the directory contains %s, before it contained %s", name, after, before)
 		}
 	}
@@ -46,22 +55,11 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	wantCommand(t, v.Dir, 0, "", "check")
 }
 
-// contents lists the files in a directory.
-func contents(t *testing.T, dir string) string {
-	t.Helper()
-	var names []string
-	must.Do(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		names = append(names, path)
-		return err
-	}))
-	return strings.Join(names, " ")
-}
-
-// manyPlants returns n lines of plants.
-func manyPlants(n int) string {
-	var text strings.Builder
+// manyPlants returns n lines of plants with that name.
+func manyPlants(n int, name string) []byte {
+	var text bytes.Buffer
 	for id := range n {
-		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"Monstera\"}\n", id)
+		fmt.Fprintf(&text, `{"id":%d,"name":"%s"}`+"\n", id, name)
 	}
-	return text.String()
+	return text.Bytes()
 }

@@ -49,14 +49,10 @@ func TestImportIntoFullFileSystem(t *testing.T) {
 	v := volume.New(t, 16<<20, volume.Ext4()...)
 	ballast, file := filepath.Join(v.Dir, "ballast"), filepath.Join(t.TempDir(), "plants.jsonl")
 	must.Do(t, os.WriteFile(ballast, make([]byte, 8<<20), 0o600))
-	var lines strings.Builder
 	const plants = 20
-	for id := range plants {
-		fmt.Fprintf(&lines, `{"id":%d,"name":"%s"}`+"\n", id, strings.Repeat("x", 512<<10))
-	}
-	must.Do(t, os.WriteFile(file, []byte(lines.String()), 0o600))
+	must.Do(t, os.WriteFile(file, manyPlants(plants, strings.Repeat("x", 512<<10)), 0o600))
 	code, stderr := runIn(t, v.Dir, "plants", "import", file)
-	stored, _ := strings.CutSuffix(plantstore.Run(t, v.Dir, "plants", "count"), "\n")
+	stored := strings.TrimSpace(plantstore.Run(t, v.Dir, "plants", "count"))
 	want := "plantstore: import " + file + ": no space is left for the database; " + stored +
 		" plants were stored: free some space, and run the import again to continue"
 	if code != 1 || lastLine(stderr) != want || stored == "0" {
