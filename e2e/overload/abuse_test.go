@@ -126,7 +126,7 @@ func TestHugeBodies(t *testing.T) {
 	t.Parallel()
 	const size, clients = 100_000_000, 40
 	s := newSite(t)
-	before := memory(t, s.server, "VmHWM")
+	before, megabyte := memory(t, s.server, "VmHWM"), strings.Repeat("a", 1_000_000)
 	load.Each(clients, clients, func(n int) {
 		kind := []struct {
 			start string
@@ -141,7 +141,9 @@ func TestHugeBodies(t *testing.T) {
 			sent := make(chan error, 1)
 			go func() {
 				err := c.Send(kind.start)
-				_, _ = io.CopyN(c, endless{}, size) // the server may have closed the connection
+				for range size / len(megabyte) {
+					_, _ = io.WriteString(c, megabyte) // the server may have closed the connection
+				}
 				sent <- err
 			}()
 			a, err := c.Receive()
@@ -151,16 +153,6 @@ func TestHugeBodies(t *testing.T) {
 		})
 	})
 	wantMemory(t, s.server, "VmHWM", before+size)
-}
-
-// endless is a body of letters.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'a'
-	}
-	return len(p), nil
 }
 
 // TestLargeBodies makes some clients send all but the last byte of bodies of the maximum size,
@@ -191,7 +183,12 @@ func TestLargeBodies(t *testing.T) {
 		holders[n] = must.Get(s.dial(n))(t)
 		must.Do(t, holders[n].Send(plantstore.Header(token, fmt.Sprint("Content-Length: ", size))+body(n)[:size-1]))
 	}
-	s.awaitFull()
+	const counting = 5 << 10 // slightly above the size of the bodies that count
+	plantstore.Await(t, "the memory for bodies is used up", func() bool {
+		c := must.Get(s.dial(0))(t)
+		defer func() { _ = c.Close() }()
+		return refused(must.Get(c.Do(plantstore.Header(s.token, fmt.Sprint("Content-Length: ", counting)) + strings.Repeat(" ", counting)))(t))
+	})
 	load.Each(clients, clients, func(n int) {
 		s.on(n, func(c *plantstore.Conn) {
 			s.want(c, "a large body too many", plantstore.Create(s.token, body(fitting+n)), refused)
@@ -202,18 +199,6 @@ func TestLargeBodies(t *testing.T) {
 	// Now all send at once, and retry as often as necessary.
 	load.Each(clients, clients, func(n int) { s.insist(n, plantstore.Create(s.token, body(fitting+n))) })
 	wantMemory(t, s.server, "VmHWM", memoryBound(200))
-}
-
-// awaitFull waits until the large bodies that the server has read leave no memory for a body
-// slightly above the size that counts.
-func (s *site) awaitFull() {
-	s.t.Helper()
-	const size = 5 << 10
-	plantstore.Await(s.t, "the memory for bodies is used up", func() bool {
-		c := must.Get(s.dial(0))(s.t)
-		defer func() { _ = c.Close() }()
-		return refused(must.Get(c.Do(plantstore.Header(s.token, fmt.Sprint("Content-Length: ", size)) + strings.Repeat(" ", size)))(s.t))
-	})
 }
 
 // wantSmall creates a small plant.

@@ -24,30 +24,25 @@ type crowd struct {
 func (c *crowd) run(clients, plants int) {
 	c.t.Helper()
 	load.Each(clients, clients, func(n int) {
-		for c.session(n, plants) {
+		for again := true; again; {
+			again = false
+			c.on(n, func(conn *plantstore.Conn) {
+				for c.Len() < plants && !again {
+					id := c.next.Add(1)
+					a, err := conn.Do(c.create(id))
+					c.Note(id, plant(id), load.Response{Reply: a, Err: err}, 0)
+					if err != nil || !created(a) && !refused(a) {
+						c.t.Errorf("response %+v, %v, want 200 or error 503", a.Error, err)
+						return
+					}
+					if refused(a) {
+						c.refused.Add(1)
+					}
+					again = a.Closes // it was refused: reconnect
+				}
+			})
 		}
 	})
-}
-
-// session sends a client's requests on one connection. It reports whether the client
-// should reconnect.
-func (c *crowd) session(n, plants int) (again bool) {
-	c.on(n, func(conn *plantstore.Conn) {
-		for c.Len() < plants && !again {
-			id := c.next.Add(1)
-			a, err := conn.Do(c.create(id))
-			c.Note(id, plant(id), load.Response{Reply: a, Err: err}, 0)
-			if err != nil || !created(a) && !refused(a) {
-				c.t.Errorf("response %+v, %v, want 200 or error 503", a.Error, err)
-				return
-			}
-			if refused(a) {
-				c.refused.Add(1)
-			}
-			again = a.Closes
-		}
-	})
-	return again
 }
 
 // TestTenTimes checks a server with a slow disk and ten times more clients than connections.

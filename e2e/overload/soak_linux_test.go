@@ -21,6 +21,9 @@ import (
 	"plantstore/models"
 )
 
+// database is the path of the database in the directory of a server.
+const database = "data/plants.db"
+
 // A soak is a group of clients that create all kinds of plants for a long time.
 type soak struct {
 	*site
@@ -108,7 +111,7 @@ func (s *soak) watch(interval time.Duration) (samples []sample) {
 		<-ticks
 		metrics := s.server.Metrics()
 		samples = append(samples, sample{
-			"bytes of memory": memory(s.t, s.server, "VmRSS"), "bytes of the database": size(s.t, database(s.server.Dir)),
+			"bytes of memory": memory(s.t, s.server, "VmRSS"), "bytes of the database": size(s.t, filepath.Join(s.server.Dir, database)),
 			"open files": int64(metrics["process_open_fds"]), "goroutines": int64(metrics["go_goroutines"]),
 		})
 		if len(samples)%5 == 0 {
@@ -132,6 +135,12 @@ func wantFlat(t *testing.T, samples []sample) {
 	}
 	early, late := samples[len(samples)/6:len(samples)/2], samples[len(samples)*3/4:]
 	grown := late[len(late)-1]["bytes of the database"] - early[len(early)-1]["bytes of the database"]
+	most := func(samples []sample, figure string) (n int64) {
+		for _, s := range samples {
+			n = max(n, s[figure])
+		}
+		return n
+	}
 	for figure, slack := range map[string]int64{
 		"bytes of memory": 64<<20 + grown/growthPerByte, // it varies with the garbage collector
 		"open files":      2, "goroutines": 4,
@@ -143,16 +152,6 @@ func wantFlat(t *testing.T, samples []sample) {
 		}
 	}
 }
-
-func most(samples []sample, figure string) (n int64) {
-	for _, s := range samples {
-		n = max(n, s[figure])
-	}
-	return n
-}
-
-// database returns the path of the database of a server that was started in dir.
-func database(dir string) string { return filepath.Join(dir, "data", "plants.db") }
 
 // size returns the size of a file.
 func size(t testing.TB, path string) int64 {
@@ -168,7 +167,7 @@ func wantSize(t *testing.T, dir string, plants int64) {
 		t.Errorf("the database has %s plants, want %s", got, want)
 	}
 	plantstore.Run(t, dir, "check")
-	path, compact := database(dir), filepath.Join(t.TempDir(), "compact.db")
+	path, compact := filepath.Join(dir, database), filepath.Join(t.TempDir(), "compact.db")
 	from := must.Get(bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true}))(t)
 	to := must.Get(bolt.Open(compact, 0o600, &bolt.Options{NoSync: true}))(t)
 	must.Do(t, errors.Join(bolt.Compact(to, from, 8<<20), from.Close(), to.Close()))

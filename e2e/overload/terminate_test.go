@@ -41,7 +41,10 @@ func TestTerminate(t *testing.T) {
 			})
 		}
 		r.warm.Wait()
-		r.terminate()
+		r.sending.Lock() // no request is partly sent
+		r.stopped = true
+		r.server.Terminate()
+		r.sending.Unlock()
 		if code := r.server.AwaitExit(); code != 0 {
 			t.Errorf("exit code %d", code)
 		}
@@ -55,18 +58,12 @@ func TestTerminate(t *testing.T) {
 	}
 }
 
-// terminate sends SIGTERM while no request is partly sent.
-func (r *rush) terminate() {
-	r.sending.Lock()
-	defer r.sending.Unlock()
-	r.stopped = true
-	r.server.Terminate()
-}
-
 // create creates one plant, and reports whether the connection can be used again.
 func (r *rush) create(conn *plantstore.Conn) bool {
 	id := r.next.Add(1)
-	before, err := r.send(conn, id)
+	r.sending.RLock()
+	before, err := !r.stopped, conn.Send(r.site.create(id))
+	r.sending.RUnlock()
 	if err != nil { // it is closed already
 		return false
 	}
@@ -79,11 +76,4 @@ func (r *rush) create(conn *plantstore.Conn) bool {
 		r.t.Errorf("response %+v, want 200 or error 503", a.Error)
 	}
 	return err == nil && !a.Closes
-}
-
-// send sends a request and reports whether that was before SIGTERM.
-func (r *rush) send(conn *plantstore.Conn, id int64) (before bool, err error) {
-	r.sending.RLock()
-	defer r.sending.RUnlock()
-	return !r.stopped, conn.Send(r.site.create(id))
 }
