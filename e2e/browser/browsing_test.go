@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -59,18 +58,4 @@ func (tb *tab) enter(field chromedp.CSS, text string) {
 	tb.t.Helper()
 	tb.paste(field, text)
 	tb.do(chromedp.KeyEvent("\r"))
-}
-
-// checkRequests checks that the key was never sent in a URL, and that the page has loaded
-// nothing from elsewhere.
-func checkRequests(t *testing.T, tb *tab, link string) {
-	t.Helper()
-	base, key, _ := strings.Cut(link, "/#key=")
-	tb.mu.Lock()
-	defer tb.mu.Unlock()
-	for _, url := range tb.urls {
-		if strings.Contains(url, key) || !strings.HasPrefix(url, base+"/") {
-			t.Errorf("requested %s", url)
-		}
-	}
 }

@@ -26,40 +26,10 @@ func openRequests(t *testing.T, server *plantstore.Server, v view) *tab {
 	return tb
 }
 
-func startEphemeral(t *testing.T) *plantstore.Server {
-	t.Helper()
-	return plantstore.Start(t, plantstore.Options{Args: []string{"--ephemeral"}})
-}
-
-// TestRefusedRequestAppears checks that a refused request is shown without a reload, with the property
-// that is wrong.
-func TestRefusedRequestAppears(t *testing.T) {
-	server := startEphemeral(t)
-	tb := openRequests(t, server, desktop())
-	server.Post(server.Token(), `{"id":"9007199254740993","name":"Monstera"}`)
-	tb.await("id: must be an integer, not a string")
-	tb.click("#received button")
-	if got := evaluate[string](tb, `document.querySelector('mark').innerText`); got != `>   "id": "9007199254740993",` {
-		t.Errorf("marked is %q", got)
-	}
-	server.Post(server.Token(), `{"id":7,"name":"Aloe"}`)
-	tb.await("id 7")
-	if n := tb.number("#received > li"); n != 2 {
-		t.Errorf("%d requests are shown", n)
-	}
-	tb.do(chromedp.Focus(chromedp.CSS("#errors")), chromedp.KeyEvent(" "))
-	tb.awaitTrue(`document.querySelector('#received > li').hidden`)
-	tb.paste("#text", "aloe")
-	tb.await("No request matches.")
-	tb.checkQuiet()
-	server.Stop()
-	tb.await("no server runs on data/plants.db")
-}
-
 // TestCopiedCommand checks that the copied command gets the same response as the request, whatever
 // the client has sent, and that nothing in it runs or acts on the terminal.
 func TestCopiedCommand(t *testing.T) {
-	server := startEphemeral(t)
+	server := plantstore.Start(t, plantstore.Options{Args: []string{"--ephemeral"}})
 	tb := openRequests(t, server, desktop())
 	token := server.Token()
 	const id, media, trick = `{"id":"`, "application/json", "$(touch${IFS}run)`touch${IFS}run`"
@@ -112,15 +82,31 @@ func (tb *tab) copyCommand(number int) string {
 	return evaluate[string](tb, "window.copied")
 }
 
-// TestRequestsLook checks that the view fits its window, with 200 requests and none.
-func TestRequestsLook(t *testing.T) {
-	server := startEphemeral(t)
+// TestRequests checks that a refused request is shown without a reload, with the property that is wrong,
+// and that the view fits its window, with 200 requests and none.
+func TestRequests(t *testing.T) {
+	server := plantstore.Start(t, plantstore.Options{Args: []string{"--ephemeral"}})
 	tabs := map[string]*tab{}
 	for _, v := range []view{desktop(), phone()} {
 		tabs[v.name] = openRequests(t, server, v)
 		tabs[v.name].look("requests " + v.name + " 1 none")
 	}
-	token := server.Token("--subject", "alice")
+	token, tb := server.Token("--subject", "alice"), tabs[desktop().name]
+	server.Post(token, `{"id":"9007199254740993","name":"Monstera"}`)
+	tb.await("id: must be an integer, not a string")
+	tb.click("#received button")
+	if got := evaluate[string](tb, `document.querySelector('mark').innerText`); got != `>   "id": "9007199254740993",` {
+		t.Errorf("marked is %q", got)
+	}
+	server.Post(token, `{"id":7,"name":"Aloe"}`)
+	tb.await("id 7")
+	if n := tb.number("#received > li"); n != 2 {
+		t.Errorf("%d requests are shown", n)
+	}
+	tb.do(chromedp.Focus(chromedp.CSS("#errors")), chromedp.KeyEvent(" "))
+	tb.awaitTrue(`document.querySelector('#received > li').hidden`)
+	tb.paste("#text", "aloe")
+	tb.await("No request matches.")
 	for i := range 200 {
 		switch i % 8 {
 		case 3:
@@ -133,12 +119,15 @@ func TestRequestsLook(t *testing.T) {
 			server.Post(token, fmt.Sprintf(`{"id":%d,"name":"%s"}`, 9_007_199_254_740_992+i, kinds()[i%8]))
 		}
 	}
+	tb.do(chromedp.Reload()) // without the filters
 	for name, tb := range tabs {
-		tb.awaitTrue(`document.querySelectorAll('#received > li').length === 200`)
+		tb.awaitTrue(`document.querySelectorAll('#received > li:not([hidden])').length === 200`)
 		tb.look("requests " + name + " 2 many")
 		tb.click("#received > li.failed:nth-of-type(n+3) > button")
-		tb.click(`li[data-number="196"] > button`)
+		tb.click(`li[data-number="198"] > button`)
 		tb.look("requests " + name + " 3 open")
 		tb.checkQuiet()
 	}
+	server.Stop()
+	tb.await("no server runs on data/plants.db")
 }
