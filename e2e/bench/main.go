@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -54,8 +55,18 @@ func run(ctx context.Context) (err error) {
 	rounds := flag.Int("rounds", 5, "`number` of rounds, each of which measures everything once")
 	flag.TextVar(only, "only", only, "measure only the targets whose name matches `regexp`, and write no document")
 	flag.Parse()
-	d := document{Rounds: *rounds, Targets: selectTargets(only)}
-	d.Measurements = measurementsOf(d.Targets)
+	d := document{Rounds: *rounds}
+	for _, t := range targets() {
+		if t.of != nil && !only.MatchString(t.Name) {
+			continue
+		}
+		d.Targets = append(d.Targets, t)
+		for _, m := range t.of {
+			if !slices.ContainsFunc(d.Measurements, func(other measurement) bool { return other.Name == m.Name }) {
+				d.Measurements = append(d.Measurements, m)
+			}
+		}
+	}
 	if flag.NArg() > 0 || *rounds < 1 || len(d.Measurements) == 0 {
 		return errors.New("there is an extra argument, no round, or no target that matches -only")
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -71,23 +70,6 @@ func reading(command string) []measurement {
 	m.Name, m.read = m.Name+", "+command, command
 	m.stored, m.duration = store{ascending, 100_000}, 10*time.Second
 	return []measurement{m}
-}
-
-// selectTargets returns the targets whose name matches, and those of all samples.
-func selectTargets(pattern *regexp.Regexp) []target {
-	return slices.DeleteFunc(targets(), func(t target) bool { return t.of != nil && !pattern.MatchString(t.Name) })
-}
-
-// measurementsOf returns the measurements that the targets need, each once.
-func measurementsOf(all []target) (needed []measurement) {
-	for _, t := range all {
-		for _, m := range t.of {
-			if !slices.ContainsFunc(needed, func(n measurement) bool { return n.Name == m.Name }) {
-				needed = append(needed, m)
-			}
-		}
-	}
-	return needed
 }
 
 // value returns the figure that is compared with the limit.
