@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -32,8 +33,8 @@ func decode(t *testing.T, name string, v any) {
 // A series is the labels of a series of a real server, with its name as __name__.
 type series map[string]string
 
-// everySeries returns all series of a server with TLS and an issuer, including the labels that
-// Prometheus adds.
+// everySeries returns all series of a server with TLS and an issuer, including up and the
+// labels, which Prometheus adds.
 func everySeries(t *testing.T) []series {
 	t.Helper()
 	authority := certtest.New(t)
@@ -44,13 +45,11 @@ func everySeries(t *testing.T) []series {
 		"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key, "JWT_JWKS_URL=" + issuer.URL, "JWT_SECRET=a secret of the tests, long enough for HS256",
 	}})
 	s.Post(s.token, `{"id":1,"name":"Monstera"}`)
-	list := []series{{"__name__": "up", "job": "plantstore", "instance": "x"}} // series of Prometheus itself
-	label := regexp.MustCompile(`(\w+)="([^"]*)"`)
-	for text := range s.Metrics() {
-		name, labels, _ := strings.Cut(text, "{")
-		one := series{"__name__": name, "job": "plantstore", "instance": "x"}
-		for _, pair := range label.FindAllStringSubmatch(labels, -1) {
-			one[pair[1]] = pair[2]
+	var list []series
+	for _, text := range slices.AppendSeq([]string{"up"}, maps.Keys(s.Metrics())) {
+		one := series{"job": "plantstore", "instance": "x"}
+		for _, label := range must.Get(metricsql.Parse(text))(t).(*metricsql.MetricExpr).LabelFilterss[0] {
+			one[label.Label] = label.Value
 		}
 		list = append(list, one)
 	}

@@ -3,14 +3,12 @@ package image
 
 import (
 	"archive/tar"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +31,6 @@ func TestImage(t *testing.T) {
 	s.buildGo(t)
 	s.buildModule(t, image, ".")
 	for name, check := range map[string]func(*testing.T, *storage){
-		"has a configuration":        checkConfig,
 		"holds only needed files":    checkFiles,
 		"is small":                   checkSize,
 		"is that of the cluster":     checkCluster,
@@ -84,32 +81,6 @@ func (s *storage) buildModule(t *testing.T, name, module string) {
 		"--volume="+goEnv(t, "GOMODCACHE")+":/go/pkg/mod",
 		"--volume="+goEnv(t, "GOCACHE")+":/go/cache",
 	)
-}
-
-func checkConfig(t *testing.T, s *storage) {
-	type config struct { // the tested parts
-		User                  string
-		Env, Entrypoint, Cmd  []string
-		Volumes, ExposedPorts map[string]struct{}
-	}
-	want := config{
-		User:         "65532:65532",
-		Env:          []string{"PORT=8080", "ADMIN_ADDR=:8081", "STORAGE_URL=bbolt:/data/plants.db"},
-		Entrypoint:   []string{"/plantstore"},
-		Cmd:          []string{"serve"},
-		Volumes:      map[string]struct{}{"/data": {}},
-		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
-	}
-	var got config
-	must.Do(t, json.Unmarshal([]byte(s.do(t, "image", "inspect", "--format={{json .Config}}", image)), &got))
-	// A builder may add a PATH.
-	got.Env = slices.DeleteFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("configuration of the image (-want +got):\n%s", diff)
-	}
-	if got := s.do(t, "image", "inspect", "--format={{.HealthCheck.Test}}", image); got != "[CMD /plantstore health]" {
-		t.Errorf("health check of the image: %s", got)
-	}
 }
 
 // checkFiles checks that the image has the binary and the data directory, and nothing else, such

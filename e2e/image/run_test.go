@@ -16,7 +16,12 @@ import (
 	"plantstore/internal/must"
 )
 
+// checkDefaults checks what the image declares, and a container that is configured only by the image.
 func checkDefaults(t *testing.T, s *storage) {
+	declared := s.do(t, "image", "inspect", "--format={{.Config.ExposedPorts}} {{.Config.Volumes}} {{.Config.Env}}", image)
+	if !strings.HasPrefix(declared, "map[8080/tcp:{}] map[/data:{}] ") || !strings.Contains(declared, "PORT=8080 ADMIN_ADDR=:8081 ") {
+		t.Errorf("the image declares %s", declared)
+	}
 	s.start(t, "defaults", "--network=none")
 	want := []string{"USER", "GROUP", "65532", "65532"}
 	if got := strings.Fields(s.do(t, "top", "defaults", "user", "group")); !slices.Equal(got, want) {

@@ -67,6 +67,7 @@ func TestNotify(t *testing.T) {
 	want("READY=1")
 	server.Terminate()
 	want("STOPPING=1")
-	<-server.Exited() // a second signal would not wait
-	server.Stop()
+	if code := server.AwaitExit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
 }

@@ -2,10 +2,12 @@ package operate
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
 )
 
 // TestAbort checks that systemd restarts a server that has crashed: with the environment of the unit
@@ -19,8 +21,8 @@ func TestAbort(t *testing.T) {
 		}
 	}
 	server := plantstore.Start(t, plantstore.Options{Dir: t.TempDir(), Env: env})
-	server.Abort()
-	if code := server.ExitCode(); code != -1 { // by a signal
+	must.Do(t, syscall.Kill(server.PID(), syscall.SIGABRT))
+	if code := server.AwaitExit(); code != -1 { // by a signal
 		t.Errorf("it has exited with %d, want that it ends by the signal", code)
 	}
 }

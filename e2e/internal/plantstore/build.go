@@ -4,6 +4,7 @@ package plantstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,13 +30,12 @@ func Main(m *testing.M) int { return MainOf(m, ".") }
 // MainOf is [Main] for the program in another module of the project, such as cluster.
 func MainOf(m *testing.M, module string) int {
 	dir, err := os.MkdirTemp("", "plantstore-e2e-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	if err == nil {
+		defer func() { _ = os.RemoveAll(dir) }()
+		binary = filepath.Join(dir, "plantstore")
+		err = buildOnce(module, binary)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	binary = filepath.Join(dir, "plantstore")
-	if err := buildOnce(module, binary); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -73,12 +73,9 @@ func buildOnce(module, path string) error {
 func Build(path string, args ...string) error { return build(".", path, args...) }
 
 func build(module, path string, args ...string) error {
-	project, err := tools.ProjectDir()
-	if err != nil {
-		return err
-	}
-	tags, err := tools.Tags()
-	if err != nil {
+	project, err1 := tools.ProjectDir()
+	tags, err2 := tools.Tags()
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	args = slices.Concat([]string{"build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-o", path}, args, []string{"."})

@@ -151,9 +151,6 @@ func (s *Server) Exited() <-chan struct{} { return s.exited }
 // PID returns the process id.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
-// ExitCode returns the exit code of a process that has exited, -1 if a signal ended it.
-func (s *Server) ExitCode() int { return s.cmd.ProcessState.ExitCode() }
-
 // Log returns the output of the server on stderr so far.
 func (s *Server) Log() string {
 	s.mu.Lock()
@@ -187,17 +184,11 @@ func (s *Server) Kill() {
 	s.end(os.Kill)
 }
 
-// Abort ends the server by SIGABRT, as a crash does, and waits until it has ended.
-func (s *Server) Abort() {
-	s.t.Helper()
-	s.end(syscall.SIGABRT)
-}
-
-// AwaitExit waits until the server has exited by itself, and returns its exit code.
+// AwaitExit waits until the server has exited, and returns its exit code, -1 if a signal ended it.
 func (s *Server) AwaitExit() int {
 	s.t.Helper()
 	s.end(syscall.Signal(0))
-	return s.ExitCode()
+	return s.cmd.ProcessState.ExitCode()
 }
 
 // end signals the process and waits until it has exited. The process may have exited before.

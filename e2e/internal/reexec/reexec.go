@@ -67,15 +67,9 @@ func (w *Worker) start() error {
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	w.stderr.Reset()
 	cmd.Stderr = &w.stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
 		return err
 	}
 	w.cmd, w.in, w.out = cmd, in, json.NewDecoder(out)
