@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,8 @@ func TestTLS(t *testing.T) {
 		"GOGC=10", "REQUEST_TIMEOUT=1h")
 	config := authority.Client()
 	config.ServerName = "localhost"
+	held := plantstore.Header(s.token, append(slices.Repeat([]string{"X-Large: " + strings.Repeat("a", 250)}, 100), "Content-Length: 4096")...) +
+		strings.Repeat(" ", 4095) // a large header and nearly all of a small body
 	before := memory(t, s.server, "VmRSS")
 	load.Each(connections-1, 32, func(n int) {
 		c, err := s.dial(n)
@@ -34,10 +37,11 @@ func TestTLS(t *testing.T) {
 			return
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		if n >= connections*9/10 { // the last ones: a handshake has five seconds
+		_ = c.SetDeadline(time.Now().Add(patience)) // if this fails, so does the next call
+		if n >= connections*9/10 {                  // the last ones: a handshake has five seconds
 			_, err = io.WriteString(c, "\x16\x03\x01\x40\x00\x01\x00\xff\xfb"+strings.Repeat("a", 15<<10))
 		} else {
-			err = s.hold(c, config)
+			_, err = io.WriteString(tls.Client(c.Conn, config), held)
 		}
 		if err != nil {
 			t.Errorf("client %d: %v", n, err)
@@ -48,15 +52,4 @@ func TestTLS(t *testing.T) {
 	t.Cleanup(func() { _ = last.Close() })
 	s.want(last, "one more client", s.create(1), created)
 	wantMemory(t, s.server, "VmHWM", before+connections<<15+connections<<16) // as in docs/secure.md
-}
-
-// hold holds a large header and nearly all of a small body over TLS.
-func (s *site) hold(c *plantstore.Conn, config *tls.Config) error {
-	_ = c.SetDeadline(time.Now().Add(patience)) // if this fails, so does the next call
-	lines := []string{"Content-Length: 4096"}
-	for range 100 {
-		lines = append(lines, "X-Large: "+strings.Repeat("a", 250))
-	}
-	_, err := io.WriteString(tls.Client(c.Conn, config), plantstore.Header(s.token, lines...)+strings.Repeat(" ", 4095))
-	return err
 }

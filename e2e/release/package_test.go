@@ -20,9 +20,32 @@ import (
 // nfpm builds packages, in the version that goreleaser is tested with.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0"
 
+// TestPackages builds the packages by nfpm, and installs, upgrades and removes them. goreleaser adds the
+// binary, the version and the platform, and has another name for the dependencies of a package.
 func TestPackages(t *testing.T) {
 	t.Parallel()
-	config := nfpmConfig(t)
+	var release struct {
+		Nfpms []map[string]any
+	}
+	if err := yaml.Unmarshal(tools.ProjectFile(t, ".goreleaser.yaml"), &release); err != nil || len(release.Nfpms) != 1 {
+		t.Fatalf("%v, %d entries of nfpms", err, len(release.Nfpms))
+	}
+	output(t, "make", "--silent", "completions", "licences")
+	c := release.Nfpms[0]
+	for _, name := range []string{"ids", "formats", "file_name_template", "bindir", "mtime"} {
+		delete(c, name)
+	}
+	c["name"], c["version"], c["arch"] = "plantstore", "v1.0.0", runtime.GOARCH
+	c["contents"] = append(c["contents"].([]any), map[string]any{
+		"src": build(t, tools.Project(t)), "dst": "/usr/bin/plantstore", "file_info": map[string]any{"mode": 0o755},
+	})
+	for _, override := range c["overrides"].(map[string]any) {
+		o := override.(map[string]any)
+		o["depends"] = o["dependencies"]
+		delete(o, "dependencies")
+	}
+	config := filepath.Join(t.TempDir(), "nfpm.yaml")
+	must.Do(t, os.WriteFile(config, must.Get(yaml.Marshal(c))(t), 0o600))
 	for format, tt := range map[string]struct {
 		check  func(t *testing.T, path string)
 		script string // what it prints
@@ -68,37 +91,6 @@ func installed(t *testing.T, zsh string) map[string]string {
 	})
 	must.Do(t, err)
 	return all
-}
-
-// nfpmConfig writes the part of .goreleaser.yaml for packages in the format of nfpm, and returns
-// the path. goreleaser adds the binary, the version and the platform, and has another name for
-// the dependencies of a package.
-func nfpmConfig(t *testing.T) string {
-	t.Helper()
-	var release struct {
-		Nfpms []map[string]any
-	}
-	if err := yaml.Unmarshal(tools.ProjectFile(t, ".goreleaser.yaml"), &release); err != nil || len(release.Nfpms) != 1 {
-		t.Fatalf("%v, %d entries of nfpms", err, len(release.Nfpms))
-	}
-	output(t, "make", "--silent", "completions", "licences")
-	c := release.Nfpms[0]
-	for _, name := range []string{"ids", "formats", "file_name_template", "bindir", "mtime"} {
-		delete(c, name)
-	}
-	c["name"], c["version"], c["arch"] = "plantstore", "v1.0.0", runtime.GOARCH
-	c["contents"] = append(c["contents"].([]any), map[string]any{
-		"src": build(t, tools.Project(t)), "dst": "/usr/bin/plantstore", "file_info": map[string]any{"mode": 0o755},
-	})
-	for _, override := range c["overrides"].(map[string]any) {
-		o := override.(map[string]any)
-		o["depends"] = o["dependencies"]
-		delete(o, "dependencies")
-	}
-	encoded := must.Get(yaml.Marshal(c))(t)
-	path := filepath.Join(t.TempDir(), "nfpm.yaml")
-	must.Do(t, os.WriteFile(path, encoded, 0o600))
-	return path
 }
 
 // output returns the output of a command in the project's directory.
