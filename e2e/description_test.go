@@ -2,6 +2,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"mime"
@@ -50,7 +51,8 @@ func (c *checker) check(r plantstore.Reply) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	valid, faults := c.validate.ValidateHttpResponse(httptest.NewRequest(http.MethodPost, "http://127.0.0.1/plants", http.NoBody), &http.Response{
+	create := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "http://127.0.0.1/plants", http.NoBody)
+	valid, faults := c.validate.ValidateHttpResponse(create, &http.Response{
 		StatusCode: r.Status, Header: r.Header, Body: io.NopCloser(strings.NewReader(r.Body)),
 	})
 	if !valid {

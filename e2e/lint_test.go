@@ -43,7 +43,7 @@ func TestLinters(t *testing.T) {
 				if (err != nil) != doctored {
 					t.Errorf("%v\n%s", err, findings)
 				}
-				for _, rule := range strings.Fields(tt.rules) {
+				for rule := range strings.FieldsSeq(tt.rules) {
 					if strings.Contains(string(findings), rule) != doctored {
 						t.Errorf("reported by %s: %t\n%s", rule, !doctored, findings)
 					}

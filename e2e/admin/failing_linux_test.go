@@ -14,8 +14,8 @@ import (
 
 // TestReadyOnBadDisk checks that a server is not ready from the first refused create on while the
 // disk is full, from the beginning if it starts on a full disk, and recovers by itself when there is
-// space. Small creates, for which the file has space, make no difference. After a failed sync it is not
-// ready until requests are drained, and exits; see also TestExitAfterFault in e2e/durability.
+// space. Small creates, for which the file has space, make no difference. A failed sync stops the
+// store.
 func TestReadyOnBadDisk(t *testing.T) {
 	t.Parallel()
 	fs := faultfs.Mount(t)
@@ -53,18 +53,13 @@ func TestReadyOnBadDisk(t *testing.T) {
 		}
 	}
 
-	release := s.hold()
-	fs.SetFault(func(op faultfs.Op) syscall.Errno {
-		if op.IsSync() {
-			return syscall.EIO
-		}
-		return 0
+	s.wantStop(1, "the disk or the database file has failed: the store stopped itself after a fault", func() {
+		fs.SetFault(func(op faultfs.Op) syscall.Errno {
+			if op.IsSync() {
+				return syscall.EIO
+			}
+			return 0
+		})
+		create("lost")
 	})
-	create("lost")
-	plantstore.Await(t, "stopped", func() bool { return s.Metrics()["plantstore_store_stopped"] == 1 })
-	s.wantUnready("the disk or the database file has failed: the store stopped itself after a fault")
-	release()
-	if code := s.AwaitExit(); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
 }

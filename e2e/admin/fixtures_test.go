@@ -61,3 +61,19 @@ func (s *site) hold() (release func() plantstore.Reply) {
 		return must.Get(conn.Do(body[len(body)-1:]))(s.t)
 	}
 }
+
+// wantStop checks that after a fault that stops the store, the probes report this until requests are
+// drained; then the process exits with that code.
+func (s *site) wantStop(code int, why string, fault func()) {
+	s.t.Helper()
+	release := s.hold()
+	fault()
+	plantstore.Await(s.t, "the store has stopped", func() bool { return s.Metrics()["plantstore_store_stopped"] == 1 })
+	s.wantUnready(why)
+	if a := release(); a.Status != http.StatusBadRequest || a.Code != models.CodeUnavailable {
+		s.t.Errorf("the request in flight: %d %s", a.Status, a.Body)
+	}
+	if got := s.AwaitExit(); got != code {
+		s.t.Errorf("exit code %d, want %d", got, code)
+	}
+}

@@ -52,6 +52,7 @@ func TestMetricsCountRequests(t *testing.T) {
 		`plantstore_token_cache_hits_total`:        plants + duplicates + 3 - 1,
 		`plantstore_connections_turned_away_total`: 0,
 		`plantstore_queue_creates`:                 0,
+		`plantstore_store_stopped`:                 0,
 		`plantstore_ready`:                         1,
 	}
 	all := s.Metrics()
