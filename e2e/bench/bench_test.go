@@ -17,8 +17,12 @@ func TestTargets(t *testing.T) {
 	server, other := measurement{Name: "server"}, measurement{Name: "other"}
 	r := results{
 		// In the second round both are disturbed, but the ratio stays.
-		"server": {{"creates": 900, "longest": 90, "memory": 20}, {"creates": 90, "longest": 120, "memory": 60}, {"creates": 1000, "longest": 80, "memory": 10}},
-		"other":  {{"creates": 100}, {"creates": 10, "bad": 1}, {"creates": 125}},
+		"server": {
+			{"creates": 900, "longest": 90, "memory": 20},
+			{"creates": 90, "longest": 120, "memory": 60},
+			{"creates": 1000, "longest": 80, "memory": 10},
+		},
+		"other": {{"creates": 100}, {"creates": 10, "bad": 1}, {"creates": 125}},
 	}
 	for got, tt := range map[string]target{
 		"9.00":             {"ratio", "creates", "≥ 9.00", []measurement{server, other}},

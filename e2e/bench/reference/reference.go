@@ -42,6 +42,13 @@ func Run(name string) error {
 	if err != nil {
 		return err
 	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucket([]byte("plants"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	if name == "bbolt" {
 		return errors.Join(importMillion(db), db.Close())
 	}
@@ -111,10 +118,9 @@ func importMillion(db *bolt.DB) (err error) {
 
 // put stores a plant unless its id is taken.
 func put(tx *bolt.Tx, id int64, p plant) error {
-	plants, err := tx.CreateBucketIfNotExists([]byte("plants"))
-	key := binary.BigEndian.AppendUint64(nil, uint64(id))
-	if err != nil || plants.Get(key) != nil {
-		return errors.Join(err, errors.New("the id is taken"))
+	plants, key := tx.Bucket([]byte("plants")), binary.BigEndian.AppendUint64(nil, uint64(id))
+	if plants.Get(key) != nil {
+		return errors.New("the id is taken")
 	}
 	value, err := json.Marshal(p)
 	if err != nil {
