@@ -10,8 +10,9 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestBrowseMany checks that 200,000 plants can be paged through in both directions and
-// searched with the key of the link, and that the page shows a new plant, and a server that stops and starts.
+// TestBrowseMany checks that the page shows plants only with the key of its link, that 200,000 plants can
+// be paged through in both directions and searched, and that the page shows a new plant, and a server
+// that stops and starts.
 func TestBrowseMany(t *testing.T) {
 	const plants = 200_000
 	server := plantstore.Start(t, plantstore.Options{})

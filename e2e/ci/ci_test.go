@@ -149,7 +149,8 @@ func TestActionStartsServer(t *testing.T) {
 	}
 	must.Do(t, err)
 	wantReport(t, j.dir, false)
-	r, err := plantstore.Post(t.Context(), plantstore.NewClient(t), j.values["steps.server.outputs.url"], j.values["steps.server.outputs.token"], `{"id":1}`)
+	url, token := j.values["steps.server.outputs.url"], j.values["steps.server.outputs.token"]
+	r, err := plantstore.Post(t.Context(), plantstore.NewClient(t), url, token, `{"id":1}`)
 	if err != nil || r.Code != 422 {
 		t.Errorf("the server of the action: %+v, %v", r, err)
 	}

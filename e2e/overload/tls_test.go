@@ -27,8 +27,9 @@ func TestTLS(t *testing.T) {
 		"GOGC=10", "REQUEST_TIMEOUT=1h")
 	config := authority.Client()
 	config.ServerName = "localhost"
-	held := plantstore.Header(s.token, append(slices.Repeat([]string{"X-Large: " + strings.Repeat("a", 250)}, 100), "Content-Length: 4096")...) +
-		strings.Repeat(" ", 4095) // a large header and nearly all of a small body
+	// A large header and nearly all of a small body.
+	fields := append(slices.Repeat([]string{"X-Large: " + strings.Repeat("a", 250)}, 100), "Content-Length: 4096")
+	held := plantstore.Header(s.token, fields...) + strings.Repeat(" ", 4095)
 	before := memory(t, s.server, "VmRSS")
 	load.Each(connections-1, 32, func(n int) {
 		c, err := s.dial(n)
