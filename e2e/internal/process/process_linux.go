@@ -64,20 +64,14 @@ func Start(t testing.TB, dir string, cmd *exec.Cmd) *Process {
 	return p
 }
 
-// Signal sends a signal and does not wait.
-func (p *Process) Signal(signal os.Signal) { _ = p.cmd.Process.Signal(signal) } // fails only if the process has exited
-
-// Exited returns a channel that is closed when the process has exited.
-func (p *Process) Exited() <-chan struct{} { return p.exited }
-
 // Stop sends a signal and waits until the process has exited.
 func (p *Process) Stop(signal os.Signal) {
 	p.t.Helper()
-	p.Signal(signal)
+	_ = p.cmd.Process.Signal(signal) // fails only if the process has exited
 	select {
 	case <-p.exited:
 	case <-time.After(Patience):
-		p.Signal(os.Kill)
+		_ = p.cmd.Process.Kill()
 		<-p.exited
 		p.t.Errorf("%s still ran %v after %v", p.cmd.Path, Patience, signal)
 	}
