@@ -24,7 +24,7 @@ type rush struct {
 // acknowledged plant is lost, and the process soon exits with code 0.
 func TestTerminate(t *testing.T) {
 	t.Parallel()
-	const clients = 500
+	const clients = 100 // all are served within leaveTime, also on a busy machine
 	for range 3 {
 		r := &rush{site: newSite(t)}
 		r.warm.Add(clients)
