@@ -63,7 +63,8 @@ func TestMutants(t *testing.T) {
 		"an outcome is sent before the commit": {
 			mutation{
 				"storage/commit.go", "	err := s.guard(func() error { return s.engine.Commit(items) })",
-				"	err := s.guard(func() error { go func() { _ = s.engine.Commit(slices.Clone(items)) }(); return nil })",
+				`	all := slices.Clone(items)
+	err := s.guard(func() error { go func() { s.mu.Lock(); defer s.mu.Unlock(); _ = s.engine.Commit(all) }(); return nil })`,
 			},
 			cutPower,
 		},
