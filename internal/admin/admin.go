@@ -119,7 +119,9 @@ func (a *admin) reset(w http.ResponseWriter, r *http.Request) {
 
 // requests responds with the kept requests as JSON Lines.
 func (a *admin) requests(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // it would end the wait
+	if r.Body == http.NoBody {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // it would end the wait
+	}
 	all, failure := a.Requests.Query(r)
 	if failure != nil {
 		fail(w, failure)

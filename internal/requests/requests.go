@@ -12,9 +12,11 @@ package requests
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,15 +195,16 @@ func (e *entry) note(attr slog.Attr) bool {
 // as there is one. A number that no request has had, such as that of an earlier server, counts as 0. A
 // DELETE removes all requests.
 func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
-	after, err := strconv.ParseInt(cmp.Or(query.FormValue("after"), "0"), 10, 64)
-	wait, waitErr := time.ParseDuration(cmp.Or(query.FormValue("wait"), "0s"))
-	delete(query.Form, "after")
-	delete(query.Form, "wait")
+	values, queryErr := url.ParseQuery(query.URL.RawQuery)
+	after, afterErr := strconv.ParseInt(cmp.Or(values.Get("after"), "0"), 10, 64)
+	wait, waitErr := time.ParseDuration(cmp.Or(values.Get("wait"), "0s"))
+	delete(values, "after")
+	delete(values, "wait")
 	switch {
 	case r == nil:
 		return nil, models.NewError(models.CodeForbidden,
 			"only a server that was started with --ephemeral keeps requests: start one with plantstore serve --ephemeral")
-	case err != nil || waitErr != nil || wait > maxWait || len(query.Form) > 0:
+	case errors.Join(queryErr, afterErr, waitErr) != nil || wait > maxWait || len(values) > 0:
 		return nil, models.Errorf(models.CodeBadRequest,
 			"after: must be a number; wait: must be at most %v, such as 10s; there are no other parameters", maxWait)
 	}

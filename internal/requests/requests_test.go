@@ -126,10 +126,14 @@ func TestRefusedQuery(t *testing.T) {
 		"wait=10":   {requests.NewRecorder(), models.CodeBadRequest},
 		"wait=61s":  {requests.NewRecorder(), models.CodeBadRequest},
 		"afer=1":    {requests.NewRecorder(), models.CodeBadRequest},
+		"after=%":   {requests.NewRecorder(), models.CodeBadRequest},
 	} {
-		_, failure := want.of.Query(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/requests?"+text, http.NoBody))
-		if failure == nil || failure.Code != want.code {
-			t.Errorf("%q: %v", text, failure)
+		body := strings.NewReader("--x--")
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/requests?"+text, body)
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+		_, failure := want.of.Query(r)
+		if failure == nil || failure.Code != want.code || body.Len() < 5 {
+			t.Errorf("%q: %v, and %d bytes of the body were not read", text, failure, body.Len())
 		}
 	}
 }
@@ -214,6 +218,11 @@ func TestTokens(t *testing.T) {
 		if strings.Contains(text, payload) || strings.Contains(text, signature[:10]) || !strings.Contains(text, models.Redacted) {
 			t.Errorf("%s: %.2000s", test.name, text)
 		}
+	}
+	s := newSite()
+	s.send("GET /?%"+strings.Repeat("25", 1000)+" HTTP/1.1", http.NoBody)
+	if target := query(t, s.Recorder, http.MethodGet, "")[0].Target; target != models.Redacted {
+		t.Errorf("the escapes within escapes are followed to the end, which takes long: %.100s", target)
 	}
 }
 

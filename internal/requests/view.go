@@ -56,19 +56,25 @@ func (e *entry) credential(value string) string {
 // escape matches an ASCII character in a URL, or in JSON, perhaps within JSON.
 var escape = regexp.MustCompile(`%[0-9A-Fa-f]{2}|\\+u00[0-9A-Fa-f]{2}`)
 
-// redact returns valid UTF-8 without tokens (C4.25). If escapes hide a token, nothing is left.
+// redact returns valid UTF-8 without tokens (C4.25). If escapes hide a token, or are within each other
+// too often to look, nothing is left.
 func redact(text string) string {
 	text = strings.ToValidUTF8(models.RedactTokens(text), "\uFFFD")
-	for plain, before := text, ""; plain != before; {
-		if before = plain; models.HoldsToken(plain) {
-			return models.Redacted
-		}
+	plain := text
+	for range 4 {
+		before := plain
 		plain = escape.ReplaceAllStringFunc(plain, func(match string) string {
 			code, _ := strconv.ParseUint(match[len(match)-2:], 16, 8) // it matches
 			return string(rune(code))
 		})
+		switch {
+		case models.HoldsToken(plain):
+			return models.Redacted
+		case plain == before:
+			return text
+		}
 	}
-	return text
+	return models.Redacted
 }
 
 // SetLines sets the lines of the request for people: its header, and its body, indented if it is JSON,
