@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +31,7 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(checkSpelling(p, ".env", dotenv), checkSpelling(p, "environment", p.environ())); err != nil {
+	if err := checkSpelling(p, dotenv); err != nil {
 		return nil, err
 	}
 	flags, err := givenFlags(p, cmd)
@@ -46,25 +45,39 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// checkSpelling prints a warning for each long name that is nearly that of an option. Others may belong
-// to other programs. It refuses a misspelled option for tokens: a server without it accepts more tokens.
-func checkSpelling(p *Process, source string, values map[string]string) error {
-	options := p.options()
+// checkSpelling refuses a name in .env that is nearly that of an option for tokens: a server without
+// the option accepts more tokens. It warns about one of another option, which may be of another program,
+// and about one in the environment.
+func checkSpelling(p *Process, dotenv map[string]string) error {
+	for _, text := range misspelled(p.options(), p.environ(), jwtPrefix) { // systemd passes .env as environment
+		fmt.Fprintf(p.Stderr, "%s: environment: %s\n", p.Name, text)
+	}
+	for _, text := range misspelled(p.options(), dotenv, "") {
+		if strings.HasPrefix(text, jwtPrefix) {
+			return misuse(".env: %s", text)
+		}
+		fmt.Fprintf(p.Stderr, "%s: .env: %s\n", p.Name, text)
+	}
+	return nil
+}
+
+// jwtPrefix begins the names of the options for tokens.
+const jwtPrefix = "JWT_"
+
+// misspelled returns a sentence for each long name with that prefix and a value that is nearly that of
+// an option.
+func misspelled(options []config.Option, values map[string]string, prefix string) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if len(name) < 8 || slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name }) {
+		known := slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name })
+		if known || len(name) < 8 || values[name] == "" || !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		near := slices.IndexFunc(options, func(o config.Option) bool { return config.Near(name, o.Env) })
-		if near < 0 {
-			continue
+		if near >= 0 {
+			all = append(all, fmt.Sprintf("%s is not an option: did you mean %s?", name, options[near].Env))
 		}
-		text := fmt.Sprintf("%s: %s is not an option: did you mean %s?", source, name, options[near].Env)
-		if strings.HasPrefix(name, "JWT_") {
-			return misuse("%s", text)
-		}
-		fmt.Fprintf(p.Stderr, "%s: %s\n", p.Name, text)
 	}
-	return nil
+	return all
 }
 
 func readDotenv() (map[string]string, error) {

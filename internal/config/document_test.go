@@ -73,8 +73,8 @@ func configurationDocument() string {
 		"ADDR=127.0.0.1:9000 plantstore serve        # in the environment,\necho ADDR=127.0.0.1:9000 >>.env             # or in a file\n```\n\n" +
 		"Flags take precedence over the environment, and the environment over the file `.env` in the working directory. A flag has the name\n" +
 		"of its option: `--addr` is `ADDR`. An empty value is the same as none.\n\n" +
-		"The server won't start with a wrong value. Commands warn about a name in `.env` that is nearly an option,\n" +
-		"and ignore all other unknown names. [.env.example](../.env.example) is a template.\n")
+		"The server won't start with a wrong value, or with a misspelled `JWT_` option in `.env`. It warns about other misspelled options,\n" +
+		"and ignores all other unknown names. [.env.example](../.env.example) is a template.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {
