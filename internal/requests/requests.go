@@ -12,7 +12,6 @@ package requests
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -204,7 +203,7 @@ func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 	case r == nil:
 		return nil, models.NewError(models.CodeForbidden,
 			"only a server that was started with --ephemeral keeps requests: start one with plantstore serve --ephemeral")
-	case errors.Join(queryErr, afterErr, waitErr) != nil || wait > maxWait || len(values) > 0:
+	case queryErr != nil || afterErr != nil || waitErr != nil || wait > maxWait || len(values) > 0:
 		return nil, models.Errorf(models.CodeBadRequest,
 			"after: must be a number; wait: must be at most %v, such as 10s; there are no other parameters", maxWait)
 	}

@@ -62,19 +62,15 @@ func redact(text string) string {
 	text = strings.ToValidUTF8(models.RedactTokens(text), "\uFFFD")
 	plain := text
 	for range 4 {
-		before := plain
 		plain = escape.ReplaceAllStringFunc(plain, func(match string) string {
 			code, _ := strconv.ParseUint(match[len(match)-2:], 16, 8) // it matches
 			return string(rune(code))
 		})
-		switch {
-		case models.HoldsToken(plain):
-			return models.Redacted
-		case plain == before:
-			return text
-		}
 	}
-	return models.Redacted
+	if escape.MatchString(plain) || models.HoldsToken(plain) {
+		return models.Redacted
+	}
+	return text
 }
 
 // SetLines sets the lines of the request for people: its header, and its body, indented if it is JSON,
