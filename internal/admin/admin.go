@@ -157,7 +157,7 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // it is not HTML; best effort: the client may be gone
+	_, _ = w.Write(body) //nolint:gosec,nolintlint // it is not HTML, which G705 finds at times; best effort
 }
 
 // guard returns an Error for a request that a page in a browser on this machine could cause:
