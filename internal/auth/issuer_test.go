@@ -84,7 +84,7 @@ func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
 	t.Cleanup(server.Close)
 	verifier := NewVerifier(Options{})
 	issuer := NewIssuer(server.URL+"/jwks.json", verifier, slog.New(slog.DiscardHandler))
-	t.Cleanup(issuer.client.CloseIdleConnections)
+	issuer.client.Transport = server.Client().Transport // the default one loses connections when any server closes
 	must.Do(t, issuer.Fetch(t.Context()))
 	return s, issuer, verifier
 }
