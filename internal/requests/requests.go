@@ -85,12 +85,12 @@ type Recorder struct {
 	kept       []*entry // oldest first
 	inProgress int
 	last       int64         // the highest Number so far
-	added      chan struct{} // closed, and replaced, when a request is added
+	added      chan struct{} // closed, and removed, when a request is added; nil if nothing waits
 }
 
 // NewRecorder returns an empty Recorder.
 func NewRecorder() *Recorder {
-	return &Recorder{Handler: slog.DiscardHandler, added: make(chan struct{})}
+	return &Recorder{Handler: slog.DiscardHandler}
 }
 
 // begin makes space for a request. It returns false if too many are in progress.
@@ -114,8 +114,10 @@ func (r *Recorder) end(e *entry) {
 	r.last++
 	e.Number = r.last
 	r.kept = append(r.kept, e)
-	close(r.added)
-	r.added = make(chan struct{})
+	if r.added != nil {
+		close(r.added)
+		r.added = nil
+	}
 }
 
 // Wrap returns next, and keeps its requests, but not those of the page with that path and its files.
@@ -214,6 +216,7 @@ func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 		if query.Method == http.MethodDelete {
 			r.kept = nil
 		}
+		r.added = cmp.Or(r.added, make(chan struct{}))
 		kept, last, added := slices.Clone(r.kept), r.last, r.added
 		r.mu.Unlock()
 		var all []Request

@@ -43,6 +43,9 @@ func (r *received) take(contentLength int64) string {
 	}
 	header, rest := string(bytes.TrimRight(text[:size], "\r\n")), text[size:]
 	skipped := min(uint64(contentLength), uint64(len(rest)))
-	r.body, r.text = uint64(contentLength)-skipped, bytes.Clone(rest[skipped:])
+	r.body, r.text = uint64(contentLength)-skipped, append(r.text[:0], rest[skipped:]...)
+	if cap(r.text) > 1<<10 { // an idle connection keeps no more
+		r.text = bytes.Clone(r.text)
+	}
 	return header
 }
