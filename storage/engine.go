@@ -37,9 +37,9 @@ type Engine interface {
 	// Get is Get of [Store].
 	Get(ctx context.Context, id int64) (models.Plant, error)
 
-	// List is List of [Store]. It need not end because ctx ends, or after an error that matches
-	// [ErrCorrupt]: the store ends it.
-	List(ctx context.Context, from int64) iter.Seq2[Record, error]
+	// List is List of [Store], or ListDescending. It need not end because ctx ends, or after an
+	// error that matches [ErrCorrupt]: the store ends it.
+	List(ctx context.Context, from int64, descending bool) iter.Seq2[Record, error]
 
 	// Close releases the engine. The store calls it once, when all commits have ended and Run
 	// has returned. Get and List may run during and after Close, and return [ErrUnavailable]

@@ -199,8 +199,18 @@ func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
 // error of ctx, [ErrCorrupt] or [ErrUnavailable]. It does not block creates, and may
 // omit plants that are created while it runs.
 func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
+	return s.list(ctx, from, false)
+}
+
+// ListDescending is List from the other end: it yields the stored plants with an id of at most
+// from, in descending order.
+func (s *Store) ListDescending(ctx context.Context, from int64) iter.Seq2[Record, error] {
+	return s.list(ctx, from, true)
+}
+
+func (s *Store) list(ctx context.Context, from int64, descending bool) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for record, err := range s.engine.List(ctx, from) {
+		for record, err := range s.engine.List(ctx, from, descending) {
 			err = cmp.Or(ctx.Err(), err)
 			if !yield(record, err) || err != nil {
 				return
@@ -231,7 +241,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		return engine.Check(ctx)
 	}
 	report := Report{Corruption: []string{}}
-	for _, err := range s.engine.List(ctx, math.MinInt64) {
+	for _, err := range s.engine.List(ctx, math.MinInt64, false) {
 		switch {
 		case err == nil:
 			report.Plants++

@@ -47,7 +47,7 @@ func (e *listEngine) Close() error { return nil }
 func (e *listEngine) Commit([]storage.Item) error { return nil }
 
 // List implements [storage.Engine].
-func (e *listEngine) List(context.Context, int64) iter.Seq2[storage.Record, error] {
+func (e *listEngine) List(context.Context, int64, bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		for _, r := range e.records {
 			if !yield(r, nil) {

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -62,7 +64,10 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 
 // List implements [storage.Engine]. Each page is linearizable, but not the list. It continues
 // after a corrupt record.
-func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+func (e *Engine) List(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
+	if descending {
+		return e.listDescending(ctx, from)
+	}
 	return func(yield func(storage.Record, error) bool) {
 		start := e.keys.of(from)
 		for more := true; more; {
@@ -78,6 +83,39 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 			}
 			if more = page.More && len(page.Kvs) > 0; more {
 				start = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
+			}
+		}
+	}
+}
+
+// listDescending reads ranges of ids, each ascending: for a descending one etcd reads all records of
+// the range, not only the page. Ranges grow while they have few records, and shrink if one has more
+// than a page.
+func (e *Engine) listDescending(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		const factor = 16
+		for top, width := uint64(from)^signBit, uint64(pageRecords); ; {
+			bottom := top - min(top, width-1)
+			page, err := e.read(ctx, e.keys.at(bottom), clientv3.WithRange(e.keys.at(top)+"\x00"), clientv3.WithLimit(pageRecords))
+			if err != nil {
+				yield(storage.Record{}, err)
+				return
+			}
+			if page.More && width > 1 {
+				width /= factor
+				continue
+			}
+			for _, kv := range slices.Backward(page.Kvs) {
+				if !yield(e.keys.record(kv)) {
+					return
+				}
+			}
+			if bottom == 0 {
+				return
+			}
+			top = bottom - 1
+			if len(page.Kvs) < pageRecords/factor && width <= math.MaxUint64/factor {
+				width *= factor
 			}
 		}
 	}

@@ -39,9 +39,10 @@ type keys string
 
 // of returns the key of id: the prefix and the id in hexadecimal with its sign
 // bit flipped, so that the order of the keys is the order of the ids (C5.29).
-func (k keys) of(id int64) string {
-	return fmt.Sprintf("%s%0*x", string(k), keyDigits, uint64(id)^signBit)
-}
+func (k keys) of(id int64) string { return k.at(uint64(id) ^ signBit) }
+
+// at returns the key at a place in the order of the keys, 0 for the lowest.
+func (k keys) at(place uint64) string { return fmt.Sprintf("%s%0*x", string(k), keyDigits, place) }
 
 // end returns the key after the last possible key of a plant.
 func (k keys) end() string { return string(k) + strings.Repeat("f", keyDigits) + "\x00" }

@@ -62,10 +62,14 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 
 // List implements [storage.Engine]. Each page is a separate statement, so that a slow
 // caller does not keep a transaction open.
-func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+func (e *Engine) List(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
+		sql, step, end := selectFrom, int64(1), int64(math.MaxInt64)
+		if descending {
+			sql, step, end = selectDescending, -1, math.MinInt64
+		}
 		for next := from; ; {
-			page, err := e.read(ctx, selectFrom, next)
+			page, err := e.read(ctx, sql, next)
 			if err != nil {
 				yield(storage.Record{}, err)
 				return
@@ -75,10 +79,10 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 					return
 				}
 			}
-			if len(page) < pageRecords || page[len(page)-1].ID == math.MaxInt64 {
+			if len(page) < pageRecords || page[len(page)-1].ID == end {
 				return
 			}
-			next = page[len(page)-1].ID + 1
+			next = page[len(page)-1].ID + step
 		}
 	}
 }

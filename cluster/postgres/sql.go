@@ -29,8 +29,13 @@ WHERE table_schema = current_schema() AND table_name = 'plants' ORDER BY column_
 	selectSettings = `SELECT coalesce(current_setting('fsync', true), ''), coalesce(current_setting('synchronous_commit', true), '')`
 )
 
-// selectFrom selects a page.
-var selectFrom = fmt.Sprintf(`SELECT id, name, tag, request FROM plants WHERE id >= $1 ORDER BY id LIMIT %d`, pageRecords) //nolint:gochecknoglobals // constant
+// selectFrom and selectDescending select a page.
+//
+//nolint:gochecknoglobals // constants
+var (
+	selectFrom       = fmt.Sprintf(`SELECT id, name, tag, request FROM plants WHERE id >= $1 ORDER BY id LIMIT %d`, pageRecords)
+	selectDescending = fmt.Sprintf(`SELECT id, name, tag, request FROM plants WHERE id <= $1 ORDER BY id DESC LIMIT %d`, pageRecords)
+)
 
 // columns are the columns of the table, in the form of [Engine.columns].
 const columns = "id bigint, name bytea, request uuid, tag bytea"

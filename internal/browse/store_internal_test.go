@@ -28,7 +28,7 @@ type fakeStore struct {
 	lists, reads int // calls of List, and records that were read
 }
 
-func (f *fakeStore) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+func (f *fakeStore) List(ctx context.Context, from int64, _ bool) iter.Seq2[storage.Record, error] {
 	f.lists++
 	return func(yield func(storage.Record, error) bool) {
 		if f.err != nil {

@@ -149,9 +149,9 @@ func (c *Client) Get(ctx context.Context, id int64) (models.Plant, error) {
 }
 
 // List implements [storage.Engine].
-func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+func (c *Client) List(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
-		response, err := c.do(ctx, http.MethodGet, "/plants?from="+strconv.FormatInt(from, 10), http.NoBody)
+		response, err := c.do(ctx, http.MethodGet, fmt.Sprintf("/plants?from=%d&descending=%t", from, descending), http.NoBody)
 		if err != nil {
 			yield(storage.Record{}, err)
 			return

@@ -29,7 +29,7 @@ type faultyStore struct {
 
 func (s faultyStore) Count(context.Context) (int64, error) { return 0, s.err }
 
-func (s faultyStore) List(context.Context, int64) iter.Seq2[storage.Record, error] {
+func (s faultyStore) List(context.Context, int64, bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		for id := range int64(1000) {
 			if !yield(storage.Record{ID: id, Plant: models.Plant{Name: "a"}}, nil) {
@@ -88,7 +88,7 @@ func callAll(ctx context.Context, client *control.Client) map[string]error {
 	_, getErr := client.Get(ctx, 1)
 	_, countErr := client.Count(ctx)
 	var listErr error
-	for _, err := range client.List(ctx, 0) {
+	for _, err := range client.List(ctx, 0, false) {
 		listErr = err
 	}
 	return map[string]error{
@@ -113,7 +113,7 @@ func TestFaultOfStore(t *testing.T) {
 	broken := &storage.CorruptError{ID: math.MinInt64, Err: fmt.Errorf("%w: \"käfer\"\nwas here", storage.ErrCorrupt)}
 	client, _ := dial(t, readOnly(faultyStore{err: broken}), maxBytes)
 	plants, last := 0, error(nil)
-	for _, err := range client.List(t.Context(), math.MinInt64) {
+	for _, err := range client.List(t.Context(), math.MinInt64, false) {
 		if err == nil {
 			plants++
 		}
@@ -181,7 +181,7 @@ func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()
 	client, server := dial(t, readOnly(endlessStore{}), maxBytes)
 	plants, last := 0, error(nil)
-	for _, err := range client.List(t.Context(), 0) {
+	for _, err := range client.List(t.Context(), 0, false) {
 		if plants++; plants == 1 {
 			if err := server.Close(); err != nil {
 				t.Errorf("Close: %v", err)
@@ -197,7 +197,7 @@ func TestServerEndsUnderWay(t *testing.T) {
 // An endlessStore lists until its context ends.
 type endlessStore struct{ storage.Engine }
 
-func (endlessStore) List(ctx context.Context, _ int64) iter.Seq2[storage.Record, error] {
+func (endlessStore) List(ctx context.Context, _ int64, _ bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		for id := int64(0); ctx.Err() == nil; id++ {
 			if !yield(storage.Record{ID: id}, nil) {

@@ -169,7 +169,11 @@ func (s *Server) list(r *http.Request, send sender) error {
 	if err != nil {
 		return err
 	}
-	for record, err := range s.store.List(r.Context(), from) {
+	list := s.store.List
+	if r.URL.Query().Get("descending") == "true" {
+		list = s.store.ListDescending
+	}
+	for record, err := range list(r.Context(), from) {
 		if err != nil {
 			return err
 		}

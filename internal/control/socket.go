@@ -6,7 +6,7 @@
 //	GET  /ready       {} or why the server is not ready
 //	POST /reset       resets a server with --ephemeral to its seed
 //	GET  /requests    the kept requests after the number of ?after=, for which it waits ?wait=
-//	GET  /plants      the plants, from the id of ?from= on
+//	GET  /plants      the plants, from the id of ?from= on, with ?descending=true downwards
 //	GET  /plants/ID   a plant
 //	GET  /count       the number of plants
 //	GET  /snapshot    a copy of the database

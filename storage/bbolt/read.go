@@ -43,10 +43,10 @@ func (e *Engine) Get(ctx context.Context, id int64) (plant models.Plant, err err
 // List implements [storage.Engine]. It reads chunk by chunk, so that a slow caller neither holds
 // up creates nor keeps old pages of the file from being reused. After a corrupt plant, whose id it
 // yields with the error, it continues.
-func (e *Engine) List(_ context.Context, from int64) iter.Seq2[storage.Record, error] {
+func (e *Engine) List(_ context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		for next := keyOf(from); next != nil; {
-			chunk, after, err := e.readChunk(next)
+			chunk, after, err := e.readChunk(next, descending)
 			if err != nil { // the rest cannot be read
 				chunk, after = append(chunk, listItem{storage.Record{ID: idOf(next)}, err}), nil
 			}
@@ -67,11 +67,21 @@ type listItem struct {
 }
 
 // readChunk returns a chunk of the plants from key start on, and the key after it, nil at the end.
-func (e *Engine) readChunk(start []byte) (chunk []listItem, next []byte, err error) {
+func (e *Engine) readChunk(start []byte, descending bool) (chunk []listItem, next []byte, err error) {
 	err = e.view(func(plants *bolt.Bucket) error {
-		size, last, c := 0, []byte(nil), plants.Cursor()
-		for key, value := c.Seek(start); key != nil; key, value = c.Next() {
-			if len(key) != keyLen || last != nil && bytes.Compare(last, key) >= 0 {
+		c := plants.Cursor()
+		key, value := c.Seek(start)
+		advance, order := c.Next, -1
+		if descending {
+			advance, order = c.Prev, 1
+			if key == nil {
+				key, value = c.Last()
+			} else if !bytes.Equal(key, start) { // the key after start
+				key, value = c.Prev()
+			}
+		}
+		for size, last := 0, []byte(nil); key != nil; key, value = advance() {
+			if len(key) != keyLen || last != nil && bytes.Compare(last, key) != order {
 				return fmt.Errorf("%w: key %.20x follows key %x", storage.ErrCorrupt, key, last)
 			}
 			if len(chunk) == chunkRecords || size >= chunkBytes {

@@ -84,6 +84,17 @@ func (m *machine) list(r *rapid.T, from int64) {
 		}
 	}
 	wantSame(r, fmt.Sprintf("List(%d)", from), mustList(m.t, m.store, from), want)
+	wantSame(r, fmt.Sprintf("ListDescending(%d)", from), mustCollect(m.t, m.store.ListDescending(m.t.Context(), from)), m.below(from))
+}
+
+// below returns what ListDescending from an id should yield.
+func (m *machine) below(from int64) (want []storage.Record) {
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(m.model))) {
+		if id <= from {
+			want = append(want, storage.Record{ID: id, Plant: m.model[id]})
+		}
+	}
+	return want
 }
 
 // wantSame compares all fields of plants, also those that their Equal does not know.

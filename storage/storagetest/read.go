@@ -73,6 +73,28 @@ func testListFrom(t *testing.T, open Open) {
 	}
 }
 
+// testListDescending lists ids that are dense, or far apart, from the last one and from others on.
+func testListDescending(t *testing.T, open Open) {
+	s := mustOpen(t, open)
+	if got := mustCollect(t, s.ListDescending(t.Context(), math.MaxInt64)); got != nil {
+		t.Errorf("ListDescending of an empty store = %v", got)
+	}
+	records := edges()
+	mustCreate(t, s, records...)
+	dense := many(3000)
+	for i := range dense {
+		dense[i].ID += 1 << 40
+	}
+	mustCreateAll(t, s, dense)
+	records = slices.SortedFunc(slices.Values(append(records, dense...)), func(a, b storage.Record) int { return -cmp.Compare(a.ID, b.ID) })
+	for _, from := range []int64{math.MaxInt64, math.MaxInt64 - 1, 1 << 50, 1<<40 + 1200, 1 << 35, 2, 0, -1, -3, math.MinInt64 + 2, math.MinInt64} {
+		i := slices.IndexFunc(records, func(r storage.Record) bool { return r.ID <= from })
+		if diff := gocmp.Diff(records[i:], mustCollect(t, s.ListDescending(t.Context(), from))); diff != "" {
+			t.Errorf("ListDescending(%d) (-want +got):\n%s", from, diff)
+		}
+	}
+}
+
 // many returns n small records with the ids from -n/2 on.
 func many(n int) []storage.Record {
 	records := make([]storage.Record, n)

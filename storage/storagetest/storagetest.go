@@ -22,6 +22,7 @@ type Store interface {
 	CreateAll(ctx context.Context, records []storage.Record) []error
 	Get(ctx context.Context, id int64) (models.Plant, error)
 	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
+	ListDescending(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
 	Count(ctx context.Context) (int64, error)
 	Ready() error
 	Close() error
@@ -55,6 +56,7 @@ func Run(t *testing.T, fresh Fresh) {
 		"GetContextEnded":           testGetContextEnded,
 		"ListOrder":                 testListOrder,
 		"ListFrom":                  testListFrom,
+		"ListDescending":            testListDescending,
 		"ListManyAndBreak":          testListManyAndBreak,
 		"ListContextEnds":           testListContextEnds,
 		"ListDoesNotBlockCreate":    testListDoesNotBlockCreate,
@@ -129,10 +131,15 @@ func mustGet(t testing.TB, s Store, id int64, want models.Plant) {
 // mustList returns all records of List from id from on.
 func mustList(t testing.TB, s Store, from int64) []storage.Record {
 	t.Helper()
-	var records []storage.Record
-	for r, err := range s.List(t.Context(), from) {
+	return mustCollect(t, s.List(t.Context(), from))
+}
+
+// mustCollect returns the records of a list.
+func mustCollect(t testing.TB, list iter.Seq2[storage.Record, error]) (records []storage.Record) {
+	t.Helper()
+	for r, err := range list {
 		if err != nil {
-			t.Fatalf("List(%d): %v", from, err)
+			t.Fatalf("List: %v", err)
 		}
 		records = append(records, r)
 	}

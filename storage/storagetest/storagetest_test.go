@@ -85,7 +85,7 @@ func (m *memory) Get(ctx context.Context, id int64) (models.Plant, error) {
 	return plant, nil
 }
 
-func (m *memory) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+func (m *memory) List(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		if err := m.readable(ctx); err != nil {
 			yield(storage.Record{}, err)
@@ -94,9 +94,13 @@ func (m *memory) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 		m.disk.mu.RLock()
 		plants := maps.Clone(m.disk.plants)
 		m.disk.mu.RUnlock()
-		for _, id := range slices.Sorted(maps.Keys(plants)) {
+		ids := slices.Sorted(maps.Keys(plants))
+		if descending {
+			slices.Reverse(ids)
+		}
+		for _, id := range ids {
 			err := m.readable(ctx)
-			if id < from && err == nil {
+			if (id < from != descending) && id != from && err == nil {
 				continue
 			}
 			if !yield(storage.Record{ID: id, Plant: plants[id]}, err) || err != nil {
