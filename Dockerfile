@@ -1,7 +1,7 @@
-# The image contains only the static binary, the licences of its modules, and the data
-# directory. Both base images can be replaced, see docs/run.md. With MODULE=cluster
-# the binary is plantstore-cluster, see docs/several-machines.md.
-ARG GO_IMAGE=golang:1.26
+# The image contains only the static binary, the licences of its modules, the certificate
+# authorities of the Go image, and the data directory. Both base images can be replaced, see
+# docs/run.md. With MODULE=cluster the binary is plantstore-cluster, see docs/several-machines.md.
+ARG GO_IMAGE=docker.io/library/golang:1.26
 ARG BASE_IMAGE=scratch
 
 # The build runs on the machine's own platform, and compiles for that of the image.
@@ -22,6 +22,7 @@ RUN .ci/licences $MODULE >/out/LICENCES
 
 FROM ${BASE_IMAGE}
 COPY --from=build /out/plantstore /out/LICENCES /
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 # A new volume gets the owner of this directory.
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532

@@ -13,29 +13,34 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/certtest"
 	"plantstore/internal/must"
 )
 
 // A storage is a directory with its own images and containers, which are removed after the test.
-type storage string
+type storage struct {
+	dir string
+	// authority is the only certificate authority of the Go image.
+	authority *certtest.Authority
+}
 
 func newStorage(t *testing.T) *storage {
 	t.Helper()
 	for _, program := range []string{"runc", "buildah", "podman"} {
 		tools.Require(t, program)
 	}
-	s := storage(t.TempDir())
+	s := &storage{t.TempDir(), certtest.New(t)}
 	t.Cleanup(func() {
 		// The context of the test is already canceled.
 		if _, err := run(s.podman(context.Background(), "rm", "--all", "--force", "--time=0", "--volumes")); err != nil {
 			t.Error(err)
 		}
 	})
-	return &s
+	return s
 }
 
 // path returns the path of a file in the storage.
-func (s *storage) path(name string) string { return filepath.Join(string(*s), name) }
+func (s *storage) path(name string) string { return filepath.Join(s.dir, name) }
 
 // command returns a command that keeps all files inside the storage. The vfs driver needs no support from
 // the kernel.

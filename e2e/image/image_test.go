@@ -36,6 +36,7 @@ func TestImage(t *testing.T) {
 		"is that of the cluster":     checkCluster,
 		"runs by its own defaults":   checkDefaults,
 		"keeps plants in its volume": checkVolume,
+		"accepts an issuer by HTTPS": checkIssuer,
 		"names the owner of a mount": checkMount,
 		"starts by Testcontainers":   checkTestcontainers,
 	} {
@@ -52,11 +53,15 @@ func goEnv(t *testing.T, name string) string {
 }
 
 // buildGo builds the substitute for the Go image, which is almost empty: it uses the Go toolchain of this
-// machine, its shell and its modules, by links to the directories in /usr.
+// machine, its shell and its modules, by links to the directories in /usr. Its one certificate authority is that of
+// the tests.
 func (s *storage) buildGo(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "rootfs", "tmp"), 0o750))
+	certs := filepath.Join(dir, "rootfs", "etc", "ssl", "certs")
+	must.Do(t, os.MkdirAll(certs, 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(certs, "ca-certificates.crt"), must.Get(os.ReadFile(s.authority.File))(t), 0o644))
 	for _, name := range []string{"bin", "lib", "lib64"} {
 		must.Do(t, os.Symlink("usr/"+name, filepath.Join(dir, "rootfs", name)))
 	}
@@ -83,7 +88,7 @@ func (s *storage) buildModule(t *testing.T, name, module string) {
 	)
 }
 
-// checkFiles checks that the image has the binary and the data directory, and nothing else, such
+// checkFiles checks that the image has the binary, the certificates and the data directory, and nothing else, such
 // as a secret of the builder.
 func checkFiles(t *testing.T, s *storage) {
 	s.do(t, "create", "--name=files", image)
@@ -98,9 +103,13 @@ func checkFiles(t *testing.T, s *storage) {
 		got[file.Name] = fmt.Sprintf("%v %d:%d", file.FileInfo().Mode(), file.Uid, file.Gid)
 	}
 	want := map[string]string{
-		"plantstore": "-rwxr-xr-x 0:0",
-		"LICENCES":   "-rw-r--r-- 0:0",
-		"data/":      "drwxr-xr-x 65532:65532",
+		"plantstore":                        "-rwxr-xr-x 0:0",
+		"LICENCES":                          "-rw-r--r-- 0:0",
+		"etc/":                              "drwxr-xr-x 0:0",
+		"etc/ssl/":                          "drwxr-xr-x 0:0",
+		"etc/ssl/certs/":                    "drwxr-xr-x 0:0",
+		"etc/ssl/certs/ca-certificates.crt": "-rw-r--r-- 0:0",
+		"data/":                             "drwxr-xr-x 65532:65532",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files of the image (-want +got):\n%s", diff)

@@ -2,14 +2,20 @@ package image
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
@@ -38,11 +44,7 @@ func checkDefaults(t *testing.T, s *storage) {
 // started again, and in the next one with the same volume (C5.26), and so is the secret: the
 // token is still valid. PORT, which platforms set, is the port for clients.
 func checkVolume(t *testing.T, s *storage) {
-	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
-	address := listener.Addr().String()
-	_ = listener.Close()
-	_, port, _ := net.SplitHostPort(address)
-	args := []string{"--network=host", "--volume=plants:/data", "--env=PORT=" + port, "--env=ADMIN_ADDR=127.0.0.1:0"}
+	address, args := onHost(t, "--volume=plants:/data")
 	s.start(t, "first", args...)
 	token := s.do(t, "exec", "first", "/plantstore", "token")
 	create := func() plantstore.Reply {
@@ -68,6 +70,37 @@ func checkVolume(t *testing.T, s *storage) {
 	s.start(t, "second", args...)
 	wantTaken()
 	s.stop(t, "second")
+}
+
+// onHost returns a free address of the host, and the arguments of a container that listens there.
+func onHost(t *testing.T, args ...string) (address string, all []string) {
+	t.Helper()
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	defer func() { _ = listener.Close() }()
+	address = listener.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	return address, append(args, "--network=host", "--env=PORT="+port, "--env=ADMIN_ADDR=127.0.0.1:0")
+}
+
+// checkIssuer checks that a container accepts a token of an issuer whose keys are published over HTTPS: the image
+// has the certificate authorities of the Go image.
+func checkIssuer(t *testing.T, s *storage) {
+	public, private, err := ed25519.GenerateKey(nil)
+	must.Do(t, err)
+	issuer := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"keys":[{"kty":"OKP","crv":"Ed25519","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public))
+	}))
+	issuer.TLS = s.authority.Server()
+	issuer.StartTLS()
+	defer issuer.Close()
+	address, args := onHost(t, "--env=JWT_JWKS_URL="+issuer.URL)
+	s.start(t, "issuer", args...)
+	token := must.Get(jwt.New(jwt.SigningMethodEdDSA).SignedString(private))(t)
+	r := must.Get(plantstore.Post(t.Context(), plantstore.NewClient(t), "http://"+address, token, `{"id":1,"name":"Monstera"}`))(t)
+	if r.Status != http.StatusOK {
+		t.Errorf("the response is %d %s\n%s", r.Status, r.Body, s.do(t, "logs", "issuer"))
+	}
+	s.stop(t, "issuer")
 }
 
 // checkMount checks that a mounted directory of another user is refused with its owner and a remedy.
