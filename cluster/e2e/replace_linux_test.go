@@ -6,8 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,10 +13,10 @@ import (
 	"time"
 
 	"plantstore/e2e/cluster/internal/postgres"
+	"plantstore/e2e/internal/haproxy"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
-	"plantstore/internal/must"
 )
 
 // A replica is one of several servers on a store, with its own address, at which it can be
@@ -48,8 +46,8 @@ func startReplica(t *testing.T, storage string, delay time.Duration) *replica {
 // and never retries a request, so that the client sees each failure.
 func balance(t *testing.T, replicas []*replica) (url, socket string) {
 	t.Helper()
-	program, dir, address := tools.Require(t, "haproxy"), t.TempDir(), process.Port(process.Address(), clientPort)
-	socket = filepath.Join(dir, "stats.sock")
+	address := process.Port(process.Address(), clientPort)
+	socket = filepath.Join(t.TempDir(), "stats.sock")
 	var config strings.Builder
 	fmt.Fprintf(&config, `global
     maxconn 1000
@@ -72,10 +70,7 @@ backend plantstore
 	for i, r := range replicas {
 		fmt.Fprintf(&config, "    server r%d %s port %d\n", i, process.Port(r.address, clientPort), adminPort)
 	}
-	file := filepath.Join(dir, "haproxy.cfg")
-	must.Do(t, os.WriteFile(file, []byte(config.String()), 0o600))
-	process.Start(t, dir, exec.CommandContext(context.Background(), program, "-db", "-f", file))
-	process.AwaitPort(t, address)
+	haproxy.Start(t, config.String(), address)
 	return "http://" + address, socket
 }
 

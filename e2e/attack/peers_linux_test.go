@@ -2,14 +2,12 @@ package attack
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/e2e/internal/haproxy"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
-	"plantstore/e2e/internal/tools"
 	"plantstore/internal/control"
 	"plantstore/internal/must"
 )
@@ -30,9 +28,7 @@ import (
 // response.
 func startHAProxy(t *testing.T, s *plantstore.Server, options string) (url string) {
 	t.Helper()
-	program := tools.Require(t, "haproxy")
 	address := process.Port(process.Address(), 8080)
-	file := filepath.Join(t.TempDir(), "haproxy.cfg")
 	config := fmt.Sprintf(`defaults
     mode http
     timeout connect 10s
@@ -50,9 +46,7 @@ backend back
     http-reuse always
     server plants %s
 `, address, options, strings.TrimPrefix(s.BaseURL, "http://"))
-	must.Do(t, os.WriteFile(file, []byte(config), 0o600))
-	process.Start(t, filepath.Dir(file), exec.CommandContext(context.Background(), program, "-db", "-f", file))
-	process.AwaitPort(t, address)
+	haproxy.Start(t, config, address)
 	return "http://" + address
 }
 

@@ -5,86 +5,108 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"plantstore/e2e/internal/haproxy"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
-	"plantstore/e2e/internal/tools"
-	"plantstore/internal/certtest"
 	"plantstore/internal/must"
+	"plantstore/models"
 )
 
-// startHAProxy starts HAProxy with docs/deploy/haproxy.cfg, in which replace replaces the addresses,
-// and returns a function that sends a plant through it.
-func startHAProxy(t *testing.T, replace ...string) func(token, plant string) plantstore.Reply {
+// clientsOf returns clients of a proxy by their protocol.
+func clientsOf(t *testing.T, proxy *haproxy.Proxy) map[string]*http.Client {
 	t.Helper()
-	program, dir, address := tools.Require(t, "haproxy"), t.TempDir(), process.Port(process.Address(), 8443)
-	authority := certtest.New(t)
-	cert, key := authority.Issue(dir, time.Now().Add(time.Hour), net.ParseIP(strings.Split(address, ":")[0]))
-	pem, file := filepath.Join(dir, "plants.pem"), filepath.Join(dir, "haproxy.cfg")
-	must.Do(t, os.WriteFile(pem, slices.Concat(must.Get(os.ReadFile(cert))(t), must.Get(os.ReadFile(key))(t)), 0o600))
-	config := regexp.MustCompile(`(?m)^    server [bc] .*\n`).ReplaceAllString(string(tools.ProjectFile(t, "docs/deploy/haproxy.cfg")), "")
-	config = strings.NewReplacer(append(replace, "bind :443", "bind "+address, "/etc/haproxy/plants.pem", pem)...).Replace(config)
-	must.Do(t, os.WriteFile(file, []byte(config), 0o600))
-	process.Start(t, dir, exec.CommandContext(context.Background(), program, "-db", "-f", file))
-	process.AwaitPort(t, address)
-	client := newClient(t, authority.Client(), "tcp", address)
-	return func(token, plant string) plantstore.Reply {
-		t.Helper()
-		return must.Get(plantstore.Post(t.Context(), client, "https://"+address, token, plant))(t)
+	two := plantstore.NewTLSClient(t, proxy.TLS)
+	two.Transport.(*http.Transport).ForceAttemptHTTP2 = true
+	return map[string]*http.Client{"HTTP/1.1": plantstore.NewTLSClient(t, proxy.TLS), "HTTP/2.0": two}
+}
+
+// wantError checks a response of HAProxy itself.
+func wantError(t *testing.T, r plantstore.Reply, code models.Code, message string) {
+	t.Helper()
+	if r.Status != http.StatusBadRequest || r.Code != code || !strings.HasPrefix(r.Message, message) || !strings.HasSuffix(r.Body, "}\n") ||
+		r.Header.Get("Content-Type") != "application/json" || r.Header.Get("X-Request-Id") == "" || r.Header.Get("X-Content-Type-Options") != "nosniff" ||
+		(r.Header.Get("Retry-After") != "") != (code == models.CodeUnavailable) {
+		t.Errorf("%+v, want an Error with status 400, error %d and %q", r, code, message)
 	}
 }
 
-// TestHAProxy checks that HAProxy passes creates over HTTP/2 on, and that the body of its own response
-// is an Error if no server is ready.
+// TestHAProxy checks that HAProxy passes creates on, even if another server refuses connections, that its
+// log has the client's address and the request id that the server logs, and that it responds with an Error
+// after the server was killed.
 func TestHAProxy(t *testing.T) {
 	t.Parallel()
-	server := plantstore.Start(t, plantstore.Options{})
-	base, admin := must.Get(url.Parse(server.BaseURL))(t), must.Get(url.Parse(server.AdminURL))(t)
-	post := startHAProxy(t, "10.0.0.1:8080", base.Host, "port 8081", "port "+admin.Port())
-	token := server.Token()
-	if r := post(token, `{"id":1,"name":"fern"}`); r.Proto != "HTTP/2.0" || r.Status != http.StatusOK {
-		t.Errorf("%+v, want 200 over HTTP/2.0", r)
+	host, other := process.Address(), process.Address()
+	ready := accept(t, other+":8081", serveReady)
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"ADDR=" + host + ":8080", "ADMIN_ADDR=" + host + ":8081"}})
+	proxy := haproxy.StartShipped(t, host, "10.0.0.2", other)
+	token, clients := server.Token(), clientsOf(t, proxy)
+	post := func(client *http.Client, plant string) plantstore.Reply {
+		t.Helper()
+		return must.Get(plantstore.Do(t.Context(), client, http.MethodPost, "https://"+proxy.Address+"/plants?secret", plant,
+			"Authorization", "Bearer "+token, "Content-Type", "application/json", "X-Request-Id", "mine"))(t)
 	}
-	server.Stop()
-	const want = `{"error":503,"message":"the plant was not stored: no server is ready; try again later"}`
-	if r := post(token, `{"id":2,"name":"fern"}`); r.Status != http.StatusServiceUnavailable || r.Body != want {
-		t.Errorf("%+v, want 503 %s", r, want)
+	for protocol, client := range clients {
+		r := post(client, `{"id":`+protocol[5:6]+`,"name":"fern"}`)
+		if r.Proto != protocol || r.Status != http.StatusOK {
+			t.Errorf("%+v, want 200 over %s", r, protocol)
+		}
+		id := r.Header.Get("X-Request-Id")
+		server.AwaitLog(`"request_id":"` + id + `"`)
+		line := regexp.MustCompile(`(?m)^127\.0\.0\.1:\d+ ` + id + ` POST /plants 200 \d+ a$`)
+		plantstore.Await(t, "HAProxy logs "+id, func() bool { return line.MatchString(proxy.Log(t)) })
+	}
+	must.Do(t, ready.Close())
+	server.Kill()
+	for _, client := range clients {
+		wantError(t, post(client, `{"id":3,"name":"fern"}`), models.CodeUnavailable, "the plant was not stored: no server is ready")
 	}
 }
 
-// TestHAProxyDoesNotKnow checks that the body of HAProxy's own response is the Error of an unknown
-// outcome if a server that got the plant does not respond. Over HTTP/2, HAProxy resets the stream of a
-// server that has ended, and the client repeats the request.
+// TestHAProxyDoesNotKnow checks that HAProxy responds with the Error of an unknown outcome if a server that
+// got the plant ends or does not respond. Over HTTP/2, HAProxy resets the stream of a server that has ended.
 func TestHAProxyDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	for status, serve := range map[int]func(net.Conn){
-		http.StatusBadGateway:     func(c net.Conn) { _, _ = c.Read(make([]byte, 64<<10)); _ = c.Close() },
-		http.StatusGatewayTimeout: func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+	for name, tt := range map[string]struct {
+		serve     func(net.Conn)
+		protocols []string
+	}{
+		"ended": {func(c net.Conn) { _, _ = c.Read(make([]byte, 64<<10)); _ = c.Close() }, []string{"HTTP/1.1"}},
+		"hangs": {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, []string{"HTTP/1.1", "HTTP/2.0"}},
 	} {
-		t.Run(http.StatusText(status), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
-			t.Cleanup(func() { _ = listener.Close() })
-			go func() {
-				for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
-					go serve(conn)
-				}
-			}()
-			post := startHAProxy(t, "10.0.0.1:8080", listener.Addr().String(), "default-server check port 8081", "default-server",
-				"timeout server 40s", "timeout server 1s", "alpn h2,http/1.1", "alpn http/1.1")
-			r := post("x", `{"id":1,"name":"fern"}`)
-			if r.Status != status || r.Code != http.StatusInternalServerError || !strings.HasPrefix(r.Message, "the outcome is unknown; send the plant again") {
-				t.Errorf("%+v, want %d with error 500", r, status)
+			host := process.Address()
+			accept(t, host+":8080", tt.serve)
+			accept(t, host+":8081", serveReady)
+			proxy := haproxy.StartShipped(t, host, "timeout server 40s", "timeout server 1s")
+			for _, protocol := range tt.protocols {
+				r := must.Get(plantstore.Post(t.Context(), clientsOf(t, proxy)[protocol], "https://"+proxy.Address, "x", `{"id":1,"name":"fern"}`))(t)
+				wantError(t, r, models.CodeInternal, "the outcome is unknown; send the plant again")
 			}
 		})
 	}
+}
+
+// serveReady responds to a probe of a server that is ready.
+func serveReady(c net.Conn) {
+	_, _ = c.Read(make([]byte, 64<<10)) // HAProxy notices if this fails
+	_, _ = io.WriteString(c, "HTTP/1.0 200 OK\r\n\r\n")
+	_ = c.Close()
+}
+
+// accept serves connections to an address until the end of the test.
+func accept(t *testing.T, address string, serve func(net.Conn)) net.Listener {
+	t.Helper()
+	listener := must.Get(new(net.ListenConfig).Listen(context.Background(), "tcp", address))(t)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			go serve(conn)
+		}
+	}()
+	return listener
 }

@@ -1,6 +1,7 @@
 package overload
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"testing"
@@ -17,12 +18,14 @@ type site struct {
 	t      testing.TB
 	server *plantstore.Server
 	token  string
+	front  string      // URL to which clients connect
+	tls    *tls.Config // of clients; nil: without TLS
 }
 
 func newSite(t testing.TB, env ...string) *site {
 	t.Helper()
 	s := &site{Ledger: load.NewLedger(), t: t, server: plantstore.Start(t, plantstore.Options{Env: append(env, "LOG_LEVEL=error")})}
-	s.token = s.server.Token("--ttl", "0")
+	s.token, s.front = s.server.Token("--ttl", "0"), s.server.BaseURL
 	s.Post = func(body string) (plantstore.Reply, error) { return s.server.TryPost(s.token, body) }
 	return s
 }
@@ -30,7 +33,11 @@ func newSite(t testing.TB, env ...string) *site {
 // dial opens the connection of client n. Many clients connect from several addresses, which provide
 // enough ports.
 func (s *site) dial(n int) (*plantstore.Conn, error) {
-	return plantstore.DialFrom(s.t.Context(), s.server.BaseURL, 2+n%20)
+	c, err := plantstore.DialFrom(s.t.Context(), s.front, 2+n%20)
+	if err == nil && s.tls != nil {
+		c.Wrap(tls.Client(c.Conn, s.tls))
+	}
+	return c, err
 }
 
 // on calls do with a connection of client n.
