@@ -60,17 +60,17 @@ func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // readField decodes the value of the named field. It keeps no reference to name, so that the name is
 // not allocated.
 func (p *NewPlant) readField(dec *jsontext.Decoder, name string) (err error) {
-	if name == "id" {
+	switch name {
+	case "id":
 		p.ID, err = p.readInteger(dec, "id")
-		return err
+	case "name":
+		p.Name, err = p.readString(dec, "name")
+	case "tag":
+		p.Tag, err = p.readString(dec, "tag")
+	default:
+		err = dec.SkipValue()
 	}
-	for i := range textFields {
-		if field := &textFields[i]; name == field.Name {
-			*field.sent(p), err = p.readString(dec, field.Name)
-			return err
-		}
-	}
-	return dec.SkipValue()
+	return err
 }
 
 // readString decodes a string. For a value of another type it records a violation

@@ -16,51 +16,34 @@ type Plant struct {
 
 // Equal reports whether p and q are the same plant.
 func (p Plant) Equal(q Plant) bool {
-	for i := range textFields {
-		if textFields[i].of(p) != textFields[i].of(q) {
-			return false
-		}
-	}
-	return true
+	sameTag := p.Tag == q.Tag || p.Tag != nil && q.Tag != nil && *p.Tag == *q.Tag
+	return p.Name == q.Name && sameTag
 }
 
 // Clone returns a copy of p that shares no memory which the owner of p may change.
 func (p Plant) Clone() Plant {
-	for i := range textFields {
-		if textFields[i].Required {
-			continue // strings do not change
-		}
-		if text := textFields[i].of(p); text.Present {
-			p = textFields[i].with(p, new(text.Value))
-		}
+	if p.Tag != nil {
+		p.Tag = new(*p.Tag)
 	}
 	return p
 }
 
 // Size returns the bytes of all texts.
-func (p Plant) Size() (bytes int) {
-	for i := range textFields {
-		bytes += len(textFields[i].of(p).Value)
+func (p Plant) Size() int {
+	if p.Tag == nil {
+		return len(p.Name)
 	}
-	return bytes
+	return len(p.Name) + len(*p.Tag)
 }
 
 // AppendFields appends the fields of p as JSON, without braces, byte for byte as
 // [json.Marshal] does but faster. It fails for strings that are not UTF-8.
-func (p Plant) AppendFields(b []byte) (_ []byte, err error) {
-	for i := range textFields {
-		text := textFields[i].of(p)
-		if !text.Present {
-			continue
-		}
-		if i > 0 { // the first field is required
-			b = append(b, ',')
-		}
-		if b, err = jsontext.AppendQuote(append(b, textFields[i].key...), text.Value); err != nil {
-			return b, err
-		}
+func (p Plant) AppendFields(b []byte) ([]byte, error) {
+	b, err := jsontext.AppendQuote(append(b, `"name":`...), p.Name)
+	if p.Tag != nil && err == nil {
+		b, err = jsontext.AppendQuote(append(b, `,"tag":`...), *p.Tag)
 	}
-	return b, nil
+	return b, err
 }
 
 // AppendJSON appends p as JSON. It fails for strings that are not UTF-8.
@@ -70,7 +53,8 @@ func (p Plant) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // A NewPlant is the body of a create request: a [Plant] and the id that the client
-// chose for it. [Decoder] fills it.
+// chose for it. [Decoder] fills it, and checks the rules in the struct tags. Their texts are in
+// validation.go. The rules of a field that may be absent begin with omitempty.
 type NewPlant struct {
 	ID   Field[int64]  `json:"id"   validate:"required"`
 	Name Field[string] `json:"name" validate:"required"`
@@ -81,18 +65,30 @@ type NewPlant struct {
 
 // A Field is the value of a JSON field that may be absent. It distinguishes an absent
 // id or name from 0 or "" (C2.12). Unlike a pointer, it needs no allocation.
-type Field[T any] struct {
+type Field[T comparable] struct {
 	Value   T
 	Present bool
 }
 
+// ValidatorValue implements [validator.Valuer]: the rules in struct tags are about the value.
+func (f Field[T]) ValidatorValue() any {
+	var zero T
+	switch {
+	case !f.Present:
+		return nil
+	case f.Value == zero:
+		return new(T) // "required" rejects a zero value that is not behind a pointer
+	default:
+		return f.Value
+	}
+}
+
 // Plant returns p without its id. Call it only on a NewPlant that [Decoder] has
 // validated. Optional fields point into p.
-func (p *NewPlant) Plant() (plant Plant) {
-	for i := range textFields {
-		if text := textFields[i].sent(p); text.Present {
-			plant = textFields[i].with(plant, &text.Value)
-		}
+func (p *NewPlant) Plant() Plant {
+	plant := Plant{Name: p.Name.Value}
+	if p.Tag.Present {
+		plant.Tag = &p.Tag.Value
 	}
 	return plant
 }

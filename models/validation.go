@@ -18,13 +18,28 @@ func newValidator() *validator.Validate {
 	return v
 }
 
+// tagTexts are the texts of violations, by the struct tag. %s is the parameter of the tag.
+var tagTexts = map[string]string{ //nolint:gochecknoglobals // never changed
+	"required": "is required",
+	"max":      "must be at most %s",
+}
+
+// tagText returns the text for a violation of a struct tag.
+func tagText(violation validator.FieldError) string {
+	text := strings.ReplaceAll(tagTexts[violation.Tag()], "%s", violation.Param())
+	if violation.Param() != "" && violation.Kind() == reflect.String {
+		text += " characters"
+	}
+	return text
+}
+
 // validate returns the Error for the violations that were recorded while p was decoded and
 // for those of its struct tags, or nil if there are none.
 func (d *Decoder) validate(p *NewPlant) error {
 	// By value: given a pointer, the validator copies more. For a struct it returns no other error.
-	missing, _ := errors.AsType[validator.ValidationErrors](d.validator.Struct(*p))
-	for _, field := range missing {
-		p.addViolation(field.Field(), "is required")
+	violations, _ := errors.AsType[validator.ValidationErrors](d.validator.Struct(*p))
+	for _, violation := range violations {
+		p.addViolation(violation.Field(), tagText(violation))
 	}
 	if len(p.violations) > 0 {
 		return validationError(p.violations)

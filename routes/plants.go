@@ -16,7 +16,7 @@ import (
 type plants struct {
 	store   Store
 	decoder *models.Decoder
-	buffers *sync.Pool    // of *[]byte, each empty
+	inputs  *sync.Pool    // of *input
 	large   chan struct{} // semaphore of largeDecodes
 }
 
@@ -24,7 +24,7 @@ func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
 		decoder: models.NewDecoder(options.MaxBodyBytes),
-		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
+		inputs:  &sync.Pool{New: newInput},
 		large:   make(chan struct{}, largeDecodes),
 	}
 }
@@ -32,16 +32,17 @@ func newPlants(options Options) plants {
 // create handles POST /plants (operationId createPlant): it decodes, validates and
 // stores a plant, and responds with it.
 func (p plants) create(c *gin.Context) {
-	var body models.NewPlant
-	if err := p.read(c.Request, &body); err != nil {
+	in := p.inputs.Get().(*input) //nolint:forcetypeassert // nothing else is put there
+	defer p.release(in)
+	if err := p.read(c.Request, in); err != nil {
 		middleware.Fail(c, err)
 		return
 	}
-	plant, start := body.Plant(), time.Now()
-	err := p.store.Create(c.Request.Context(), body.ID.Value, plant)
-	middleware.RequestOf(c).NotePlant(body.ID.Value, time.Since(start), errors.Is(err, storage.ErrUnknown))
+	id, plant, start := in.plant.ID.Value, in.plant.Plant(), time.Now()
+	err := p.store.Create(c.Request.Context(), id, plant)
+	middleware.RequestOf(c).NotePlant(id, time.Since(start), errors.Is(err, storage.ErrUnknown))
 	if err != nil {
-		middleware.Fail(c, storeError(body.ID.Value, err))
+		middleware.Fail(c, storeError(id, err))
 		return
 	}
 	middleware.OK(c, plant)

@@ -27,7 +27,8 @@ type Options struct {
 	NoToken      func()             // called for each create without a bearer token, unless nil
 }
 
-// A Store creates plants, as Create of [storage.Store] does.
+// A Store creates plants, as Create of [storage.Store] does. After Create has returned, the tag of
+// the plant may change.
 type Store interface {
 	Create(ctx context.Context, id int64, plant models.Plant) error
 }

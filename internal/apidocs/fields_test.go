@@ -29,7 +29,7 @@ func fieldsOf(t reflect.Type) (all, required []string) {
 			continue // not exported
 		}
 		all = append(all, name)
-		if field.Tag.Get("validate") == "required" || t == reflect.TypeFor[models.Plant]() && options == "" {
+		if slices.Contains(strings.Split(field.Tag.Get("validate"), ","), "required") || t == reflect.TypeFor[models.Plant]() && options == "" {
 			required = append(required, name)
 		}
 	}

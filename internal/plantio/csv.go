@@ -50,10 +50,12 @@ func newCSVWriter(w io.Writer) *csvWriter {
 func (w *csvWriter) Write(record storage.Record) error {
 	w.row = append(w.row[:0], strconv.FormatInt(record.ID, 10))
 	for _, field := range models.TextFields() {
-		text := field.Of(record.Plant)
-		written := cell(text.Value)
-		if written == "" && text.Present && !field.Required { // an empty cell means that there is none
-			written = `""`
+		written := ""
+		if text := field.Of(record.Plant); text != nil {
+			written = cell(*text)
+			if written == "" && !field.Required { // an empty cell means that there is none
+				written = `""`
+			}
 		}
 		w.row = append(w.row, written)
 	}

@@ -38,8 +38,8 @@ func (t *table) Write(record storage.Record) error {
 	fmt.Fprint(t.out, record.ID)
 	for _, field := range models.TextFields() {
 		text := ""
-		if f := field.Of(record.Plant); f.Present {
-			text = visible(f.Value)
+		if stored := field.Of(record.Plant); stored != nil {
+			text = visible(*stored)
 		}
 		fmt.Fprint(t.out, "\t", text)
 	}
