@@ -41,8 +41,7 @@ func TestCloseWithoutRun(t *testing.T) {
 	must.Do(t, errors.Join(a.Store().CreateAll(t.Context(), make([]storage.Record, 1))...))
 	addr := strings.TrimPrefix(a.BaseURL(), "http://")
 	must.Do(t, a.Close())
-	store, _, err := app.OpenStore(t.Context(), c, storage.Options{ReadOnly: true})
-	must.Do(t, err)
+	store := must.Get(app.OpenStore(t.Context(), c, storage.Options{ReadOnly: true}))(t)
 	if n, err := store.Count(t.Context()); n != 1 || err != nil {
 		t.Errorf("there are %d plants, %v, want 1", n, err)
 	}

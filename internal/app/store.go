@@ -4,33 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 
 	"plantstore/internal/config"
 	"plantstore/internal/control"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
 // lockedAttempts is how often OpenStore tries to open a database that is locked, for a second each.
 const lockedAttempts = 10
 
-// OpenStore opens the store of a command: that of the server of the database, whose client it
-// returns, or else the database itself, with a nil client. It waits up to ten seconds for a server
-// that is starting, and for another command that has the database open.
-func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (store *storage.Store, server *control.Client, err error) {
-	for range lockedAttempts {
-		server, err = Server(ctx, c.Storage.Path)
+// A Store is what commands need of the plants: a [storage.Store], or the client of a running server.
+type Store interface {
+	Get(ctx context.Context, id int64) (models.Plant, error)
+	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
+	Count(ctx context.Context) (plants int64, err error)
+	CreateAll(ctx context.Context, records []storage.Record) []error
+	Snapshot(ctx context.Context, w io.Writer) error
+	Close() error
+}
+
+// OpenStore returns the *[control.Client] of the server of the database, or else opens the database
+// itself. It waits up to ten seconds for a server that is starting, and for another command that has the
+// database open.
+func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (Store, error) {
+	for attempt := 1; ; attempt++ {
+		server, err := Server(ctx, c.Storage.Path)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if server != nil {
-			return storage.New(server, nil, storage.Limits{}, o), server, nil
+			return server, nil
 		}
-		store, err = OpenDatabase(ctx, c, o)
-		if !errors.Is(err, storage.ErrLocked) || ctx.Err() != nil {
-			break
+		store, err := OpenDatabase(ctx, c, o)
+		if err == nil {
+			return store, nil
+		}
+		if !errors.Is(err, storage.ErrLocked) || ctx.Err() != nil || attempt == lockedAttempts {
+			return nil, err
 		}
 	}
-	return store, nil, err
 }
 
 // OpenDatabase opens the store in this process. The error matches [storage.ErrLocked] if another one

@@ -14,6 +14,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/http"
 	"strconv"
@@ -24,10 +25,16 @@ import (
 	"plantstore/storage"
 )
 
+// A Store is what the page needs of a store.
+type Store interface {
+	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
+	Count(ctx context.Context) (plants int64, err error)
+}
+
 // An OpenFunc opens the store for a request, and returns a description of its place. The request
 // calls release afterwards. A file is not locked between requests, so a server can start at any
 // time; later requests then use the server.
-type OpenFunc func(ctx context.Context) (store *storage.Store, place string, release func() error, err error)
+type OpenFunc func(ctx context.Context) (store Store, place string, release func() error, err error)
 
 // A RequestsFunc returns the requests that the server keeps, of a query such as after=7&wait=3s.
 type RequestsFunc func(ctx context.Context, query string) (any, error)
@@ -85,7 +92,7 @@ func (s *Site) Run(ctx context.Context) error {
 func (s *Site) Close() { _ = s.listener.Close() } // it may be closed already
 
 // withStore opens the store and passes it to read.
-func (s *Site) withStore(ctx context.Context, read func(store *storage.Store, place string) error) (err error) {
+func (s *Site) withStore(ctx context.Context, read func(store Store, place string) error) (err error) {
 	store, place, release, err := s.open(ctx)
 	if err != nil {
 		return err

@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"plantstore/internal/loopback"
-	"plantstore/storage"
 )
 
 //go:embed page
@@ -119,7 +118,7 @@ func (s *Site) getCount(ctx context.Context, _ *http.Request) (any, error) {
 		Place  string `json:"place"`
 		Plants int64  `json:"plants"`
 	}
-	err := s.withStore(ctx, func(store *storage.Store, place string) (err error) {
+	err := s.withStore(ctx, func(store Store, place string) (err error) {
 		result.Place = place
 		result.Plants, err = store.Count(ctx)
 		return err
@@ -129,7 +128,7 @@ func (s *Site) getCount(ctx context.Context, _ *http.Request) (any, error) {
 
 func (s *Site) getHighest(ctx context.Context, _ *http.Request) (any, error) {
 	var id int64
-	err := s.withStore(ctx, func(store *storage.Store, _ string) (err error) {
+	err := s.withStore(ctx, func(store Store, _ string) (err error) {
 		id, err = highestID(ctx, store)
 		return err
 	})
@@ -143,7 +142,7 @@ func (s *Site) getPlants(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	var p page
-	err = s.withStore(ctx, func(store *storage.Store, _ string) (err error) {
+	err = s.withStore(ctx, func(store Store, _ string) (err error) {
 		p, err = readPage(ctx, store, from, r.URL.Query().Get("name"))
 		return err
 	})

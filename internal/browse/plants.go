@@ -86,7 +86,7 @@ type corruption struct {
 
 // readPage reads plants from an id on until it has a page of plants whose names begin with
 // prefix, in upper or lower case, or until scanTime has passed.
-func readPage(ctx context.Context, store *storage.Store, from int64, prefix string) (p page, err error) {
+func readPage(ctx context.Context, store Store, from int64, prefix string) (p page, err error) {
 	var deadline time.Time
 	for record, err := range store.List(ctx, from) {
 		switch {
@@ -130,7 +130,7 @@ func hasPrefix(name, prefix string) bool {
 
 // highestID returns the highest id, the lowest possible one if there are no plants. A store lists
 // in ascending order only, so the id is found bit by bit, with 64 short lists.
-func highestID(ctx context.Context, store *storage.Store) (id int64, err error) {
+func highestID(ctx context.Context, store Store) (id int64, err error) {
 	var position uint64 // of the id in the order of all ids
 	for bit := uint64(1) << 63; bit > 0; bit >>= 1 {
 		from := int64((position | bit) ^ 1<<63)

@@ -77,7 +77,7 @@ func (f *fakeStore) store() *storage.Store {
 // site returns a site of the store, which is not served.
 func (f *fakeStore) site(t testing.TB) *Site {
 	t.Helper()
-	return &Site{key: "key", open: func(context.Context) (*storage.Store, string, func() error, error) {
+	return &Site{key: "key", open: func(context.Context) (Store, string, func() error, error) {
 		return f.store(), "here", f.Close, nil
 	}}
 }

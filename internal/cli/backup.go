@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/internal/files"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -39,8 +39,8 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	if err := errors.Join(requireFile(c), checkOutput(file, cmd.Bool("force"))); err != nil {
 		return err
 	}
-	run := func(ctx context.Context, store *storage.Store, server *control.Client) error {
-		if server != nil && server.Info().Ephemeral {
+	run := func(ctx context.Context, store app.Store) error {
+		if temporary(store) {
 			return fmt.Errorf("the server on %s runs with --ephemeral, and has other plants: stop it first", c.Storage.Path)
 		}
 		plants, size, err := writeBackup(ctx, file, cmd.Bool("force"), store)
@@ -54,12 +54,12 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 			Bytes  int64  `json:"bytes"`
 		}{file, plants, size}, "%s backed up to %s (%d bytes, verified)", counted(plants, "plant", "plants"), file, size)
 	}
-	return withServer(ctx, c, storage.Options{ReadOnly: true}, run)
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, run)
 }
 
 // writeBackup writes a verified copy of the store to the file path, see [files.CreateOutput]. It
 // returns the number of plants and the size in bytes.
-func writeBackup(ctx context.Context, path string, force bool, store *storage.Store) (plants, size int64, err error) {
+func writeBackup(ctx context.Context, path string, force bool, store app.Store) (plants, size int64, err error) {
 	err = files.CreateOutput(path, force, func(file *os.File) error {
 		if err := store.Snapshot(ctx, file); err != nil {
 			return err

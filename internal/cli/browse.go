@@ -10,6 +10,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/browse"
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/storage"
 )
 
@@ -33,10 +34,10 @@ func newBrowse(p *Process) *cli.Command {
 
 func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	// The first use of the store fails here rather than on the page.
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store *storage.Store) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) error {
 		open := openEach(c)
 		if c.Storage.Path == "" {
-			open = func(context.Context) (*storage.Store, string, func() error, error) {
+			open = func(context.Context) (browse.Store, string, func() error, error) {
 				return store, app.DataPlace(c.Storage) + ", a store over a network", func() error { return nil }, nil
 			}
 		} else if err := store.Close(); err != nil {
@@ -59,18 +60,19 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 // openEach returns a function that opens the database, which must not stay locked, or connects to
 // its server.
 func openEach(c *config.Config) browse.OpenFunc {
-	return func(ctx context.Context) (*storage.Store, string, func() error, error) {
+	return func(ctx context.Context) (browse.Store, string, func() error, error) {
 		opening, cancel := context.WithTimeout(ctx, time.Second) // the page itself tries again
 		defer cancel()
-		store, server, err := app.OpenStore(opening, c, storage.Options{ReadOnly: true})
+		store, err := app.OpenStore(opening, c, storage.Options{ReadOnly: true})
 		if err != nil {
 			return nil, "", nil, err
 		}
 		place := app.DataPlace(c.Storage) + ", read from the file: no server runs"
+		_, runs := store.(*control.Client)
 		switch {
-		case server != nil && server.Info().Ephemeral:
+		case temporary(store):
 			place = "temporary plants, read from the running server"
-		case server != nil:
+		case runs:
 			place = app.DataPlace(c.Storage) + ", read from the running server"
 		}
 		return store, place, store.Close, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/storage"
 )
@@ -22,7 +23,7 @@ func newCount(p *Process) *cli.Command {
 }
 
 func count(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store *storage.Store) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) error {
 		plants, err := store.Count(ctx)
 		if err != nil {
 			return err

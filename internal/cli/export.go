@@ -14,6 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/files"
 	"plantstore/internal/logging"
@@ -54,7 +55,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 			return misuse("%s: the format %s is not supported: name a .jsonl or .csv file, or use --format", file, ext)
 		}
 	}
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store *storage.Store) (err error) {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) (err error) {
 		write := func(w io.Writer) (plants int64, err error) {
 			bar, out := newProgress(p, cmd, -1), plantio.NewWriter(w, fileFormat(cmd, file))
 			if toStdout && logging.IsTerminal(p.Stdout) { // it shows the plants

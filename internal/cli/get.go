@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/storage"
 )
@@ -30,7 +31,7 @@ func get(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) er
 	if err != nil {
 		return misuseOf(cmd, "ID must be an integer of 64 bits") // not the argument: perhaps a URL with a password (C4.25)
 	}
-	return printPlants(ctx, p, cmd, c, func(ctx context.Context, store *storage.Store, each func(storage.Record) error) error {
+	return printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.Store, each func(storage.Record) error) error {
 		plant, err := store.Get(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
 			return fmt.Errorf("no plant has the id %d", id)

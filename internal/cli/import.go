@@ -15,7 +15,6 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/internal/files"
 	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
@@ -66,8 +65,8 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 	}
 	dryRun := cmd.Bool("dry-run")
-	err := withServer(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store *storage.Store, server *control.Client) error {
-		if server != nil && server.Info().Ephemeral {
+	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.Store) error {
+		if temporary(store) {
 			fmt.Fprintf(p.Stderr, "%s: the server on %s runs with --ephemeral: its plants are deleted when it exits\n", p.Name, c.Storage.Path)
 		}
 		i.options.Create = store.CreateAll

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
 	"plantstore/storage"
@@ -54,7 +55,7 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 	}
 	shown, last, more := int64(0), int64(0), false
 	read, before := false, int64(0) // of the plant that was read last, shown or not
-	err := printPlants(ctx, p, cmd, c, func(ctx context.Context, store *storage.Store, each func(storage.Record) error) error {
+	err := printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.Store, each func(storage.Record) error) error {
 		for record, err := range store.List(ctx, from) {
 			if err != nil && read && !errors.As(err, new(*storage.CorruptError)) { // which names its plant
 				return fmt.Errorf("%w; the last plant before it has the id %d", err, before)

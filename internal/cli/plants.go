@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
@@ -37,13 +38,13 @@ func fileFormat(cmd *cli.Command, file string) plantio.Format {
 // printPlants prints the plants that read passes to each, in the format of --format.
 func printPlants(
 	ctx context.Context, p *Process, cmd *cli.Command, c *config.Config,
-	read func(ctx context.Context, store *storage.Store, each func(storage.Record) error) error,
+	read func(ctx context.Context, store app.Store, each func(storage.Record) error) error,
 ) error {
 	out := plantio.NewWriter(p.Stdout, fileFormat(cmd, ""))
 	if name := cmd.String("format"); name == "table" || name == "" && logging.IsTerminal(p.Stdout) {
 		out = plantio.NewTable(p.Stdout)
 	}
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store *storage.Store) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) error {
 		if err := read(ctx, store, out.Write); err != nil {
 			_ = out.Flush() // best effort: the plants before the error
 			return err

@@ -14,24 +14,23 @@ import (
 )
 
 // withStore opens the store, or connects to the server that has it open, and calls run.
-func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, *storage.Store) error) error {
-	return withServer(ctx, c, o, func(ctx context.Context, store *storage.Store, _ *control.Client) error { return run(ctx, store) })
-}
-
-// withServer is withStore for a command that distinguishes servers; without one it is nil.
-func withServer(
-	ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, *storage.Store, *control.Client) error,
-) (err error) {
-	store, server, err := app.OpenStore(ctx, c, o)
+func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, app.Store) error) (err error) {
+	store, err := app.OpenStore(ctx, c, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	err = run(ctx, store, server)
+	err = run(ctx, store)
 	if errors.Is(err, storage.ErrCorrupt) {
 		return findings("%v: %s", err, remedy)
 	}
 	return err
+}
+
+// temporary reports whether the store is that of a running server with --ephemeral.
+func temporary(store app.Store) bool {
+	server, ok := store.(*control.Client)
+	return ok && server.Info().Ephemeral
 }
 
 func requireServer(ctx context.Context, c *config.Config) (*control.Client, error) {

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -34,25 +35,18 @@ var (
 	errEnded = errors.New("the response of the server is missing or incomplete")
 )
 
-// A Client reaches a running server through its socket. It is the engine of a [storage.Store] of the
-// plants there.
+// A Client reaches a running server through its socket. Its methods that are named like those of
+// [storage.Store] have the same contract, for the plants of the server.
 type Client struct {
-	ctx  context.Context //nolint:containedctx // of the command
 	http *http.Transport
 	info Info
 }
 
-var (
-	_ storage.Engine      = (*Client)(nil)
-	_ storage.Counter     = (*Client)(nil)
-	_ storage.Snapshotter = (*Client)(nil)
-)
-
 // Dial connects to the server of a database. It returns [ErrNoServer] if there is none. It waits up to
-// ten seconds for one that is starting. Creates of the client end with ctx.
+// ten seconds for one that is starting.
 func Dial(ctx context.Context, database string) (*Client, error) {
 	path := SocketPath(database)
-	c := &Client{ctx: ctx, http: &http.Transport{
+	c := &Client{http: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 			if err != nil {
@@ -97,59 +91,63 @@ func (c *Client) Requests(ctx context.Context, query string) (Kept, error) {
 	return kept, err
 }
 
-// Commit implements [storage.Engine], in one request. If the server exits, the outcomes that it has
-// not sent are unknown.
-func (c *Client) Commit(batch []storage.Item) error {
-	if len(batch) == 0 { // the server itself tries to write
-		return nil
-	}
-	response, err := c.create(batch)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	received := 0
-	for _, err := range lines[struct{}](response, maxReply) {
-		if received == len(batch) {
-			break
+// CreateAll sends the records in one request. Of plants that the server refuses, the outcome is
+// [plantio.ErrRefused]. If ctx or the server ends, the outcomes that it has not sent are
+// [storage.ErrUnknown].
+func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
+	outcomes := make([]error, 0, len(records))
+	response, err := c.create(ctx, records)
+	if err == nil {
+		defer response.Body.Close()
+		for _, outcome := range lines[struct{}](response, maxPlant) {
+			if len(outcomes) == len(records) {
+				break
+			}
+			if exists, ok := errors.AsType[*storage.ExistsError](outcome); ok && exists.Identical {
+				exists.Stored = records[len(outcomes)].Plant // which the server does not send again
+			}
+			outcomes = append(outcomes, outcome)
 		}
-		item := &batch[received]
-		if exists, ok := errors.AsType[*storage.ExistsError](err); ok {
-			item.Existing = &exists.Stored
-		} else {
-			item.Err = err
-		}
-		received++
+		err = lost(response.Request)
 	}
-	for i := range batch[received:] {
-		batch[received+i].Err = lost(response.Request)
-	}
-	return nil
+	return append(outcomes, slices.Repeat([]error{err}, len(records)-len(outcomes))...)
 }
 
-// create sends the plants of a batch.
-func (c *Client) create(batch []storage.Item) (*http.Response, error) {
+// create sends a request to create plants. If one of them is not valid UTF-8, it sends none.
+func (c *Client) create(ctx context.Context, records []storage.Record) (*http.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
+	}
 	var body bytes.Buffer
 	out := plantio.NewWriter(&body, plantio.JSONLines)
-	for _, item := range batch {
-		if err := out.Write(item.Record); err != nil {
+	for _, record := range records {
+		if err := out.Write(record); err != nil {
 			return nil, err
 		}
 	}
 	if err := out.Flush(); err != nil {
 		return nil, err
 	}
-	return c.do(c.ctx, http.MethodPost, "/plants", &body)
+	return c.do(ctx, http.MethodPost, "/plants", &body)
 }
 
-// Get implements [storage.Engine].
+// Get returns a plant.
 func (c *Client) Get(ctx context.Context, id int64) (models.Plant, error) {
 	record, err := one[storage.Record](ctx, c, http.MethodGet, "/plants/"+strconv.FormatInt(id, 10), maxPlant)
 	return record.Plant, err
 }
 
-// List implements [storage.Engine].
-func (c *Client) List(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
+// List yields plants in ascending order.
+func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+	return c.list(ctx, from, false)
+}
+
+// ListDescending yields plants in descending order.
+func (c *Client) ListDescending(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+	return c.list(ctx, from, true)
+}
+
+func (c *Client) list(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		response, err := c.do(ctx, http.MethodGet, fmt.Sprintf("/plants?from=%d&descending=%t", from, descending), http.NoBody)
 		if err != nil {
@@ -166,13 +164,13 @@ func (c *Client) List(ctx context.Context, from int64, descending bool) iter.Seq
 	}
 }
 
-// Count implements [storage.Counter].
+// Count returns the number of plants.
 func (c *Client) Count(ctx context.Context) (plants int64, err error) {
 	n, err := one[number](ctx, c, http.MethodGet, "/count", maxReply)
 	return n.Plants, err
 }
 
-// Snapshot implements [storage.Snapshotter].
+// Snapshot writes a copy of the database to w.
 func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	response, err := c.do(ctx, http.MethodGet, "/snapshot", http.NoBody)
 	if err != nil {

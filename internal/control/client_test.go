@@ -88,22 +88,13 @@ func callAll(ctx context.Context, client *control.Client) map[string]error {
 	_, getErr := client.Get(ctx, 1)
 	_, countErr := client.Count(ctx)
 	var listErr error
-	for _, err := range client.List(ctx, 0, false) {
+	for _, err := range client.List(ctx, 0) {
 		listErr = err
 	}
 	return map[string]error{
 		"Get": getErr, "Count": countErr, "List": listErr, "Snapshot": client.Snapshot(ctx, io.Discard),
-		"Commit": commitTwo(client),
+		"CreateAll": client.CreateAll(ctx, make([]storage.Record, 2))[1],
 	}
-}
-
-// commitTwo returns the outcome of the second of two plants.
-func commitTwo(client *control.Client) error {
-	batch := []storage.Item{{Record: storage.Record{ID: 1}}, {Record: storage.Record{ID: 2}}}
-	if err := client.Commit(batch); err != nil {
-		return err
-	}
-	return batch[1].Err
 }
 
 // TestFaultOfStore checks that the error that ends a list follows the plants before it, and that a
@@ -113,7 +104,7 @@ func TestFaultOfStore(t *testing.T) {
 	broken := &storage.CorruptError{ID: math.MinInt64, Err: fmt.Errorf("%w: \"käfer\"\nwas here", storage.ErrCorrupt)}
 	client, _ := dial(t, readOnly(faultyStore{err: broken}), maxBytes)
 	plants, last := 0, error(nil)
-	for _, err := range client.List(t.Context(), math.MinInt64, false) {
+	for _, err := range client.List(t.Context(), math.MinInt64) {
 		if err == nil {
 			plants++
 		}
@@ -141,7 +132,7 @@ func TestIncompleteResponse(t *testing.T) {
 		client := dialBroken(t, text)
 		for method, err := range callAll(t.Context(), client) {
 			want := storage.ErrUnavailable
-			if method == "Commit" {
+			if method == "CreateAll" {
 				want = storage.ErrUnknown
 			}
 			if text := want.Error() + ": the response of the server is missing or incomplete"; !errors.Is(err, want) || err.Error() != text {
@@ -156,10 +147,10 @@ func TestIncompleteResponse(t *testing.T) {
 func TestOutcomesBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	client := dialBroken(t, "{}\n"+`{"error":409,"message":"x","stored":{"name":"Fern"}}`+"\n{")
-	batch := make([]storage.Item, 4)
-	if err := client.Commit(batch); err != nil || batch[0].Err != nil || batch[1].Existing == nil || batch[1].Existing.Name != "Fern" ||
-		!errors.Is(batch[2].Err, storage.ErrUnknown) || !errors.Is(batch[3].Err, storage.ErrUnknown) {
-		t.Errorf("Commit: %v, %+v", err, batch)
+	got := client.CreateAll(t.Context(), make([]storage.Record, 4))
+	exists, taken := errors.AsType[*storage.ExistsError](got[1])
+	if len(got) != 4 || got[0] != nil || !taken || exists.Stored.Name != "Fern" || !errors.Is(got[2], storage.ErrUnknown) || !errors.Is(got[3], storage.ErrUnknown) {
+		t.Errorf("CreateAll: %v", got)
 	}
 }
 
@@ -181,7 +172,7 @@ func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()
 	client, server := dial(t, readOnly(endlessStore{}), maxBytes)
 	plants, last := 0, error(nil)
-	for _, err := range client.List(t.Context(), 0, false) {
+	for _, err := range client.List(t.Context(), 0) {
 		if plants++; plants == 1 {
 			if err := server.Close(); err != nil {
 				t.Errorf("Close: %v", err)

@@ -11,6 +11,7 @@ import (
 	"plantstore/internal/control"
 	"plantstore/internal/must"
 	"plantstore/internal/watchdog"
+	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 	"plantstore/storage/storagetest"
@@ -18,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { watchdog.Main(m) }
 
-// TestSuite runs the suite of the engines through a socket. Package bbolt runs more random operations
+// TestSuite runs the suite of the engines with a client. Package bbolt runs more random operations
 // with the engine itself.
 //
 //nolint:paralleltest // the suite checks for leaked goroutines
@@ -30,13 +31,21 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// A remote is the store of a client, with its server.
+// A remote is a client with its server.
 type remote struct {
-	*storage.Store
+	*control.Client
 
 	server *control.Server
 	store  *storage.Store // of the server
 }
+
+// Create implements [storagetest.Store].
+func (r *remote) Create(ctx context.Context, id int64, plant models.Plant) error {
+	return r.CreateAll(ctx, []storage.Record{{ID: id, Plant: plant}})[0]
+}
+
+// Ready implements [storagetest.Store].
+func (r *remote) Ready() error { return r.Client.Ready(context.Background()) }
 
 // openRemote opens the database, serves it and connects to it.
 func openRemote(t testing.TB, path string) (*remote, error) {
@@ -46,11 +55,11 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 		return nil, err
 	}
 	server := serve(t, path, store, maxBytes)
-	client, err := control.Dial(context.WithoutCancel(t.Context()), path) // it is closed after the test's context has ended
+	client, err := control.Dial(t.Context(), path)
 	if err != nil {
 		return nil, errors.Join(err, server.Close(), store.Close())
 	}
-	return &remote{storage.New(client, nil, storage.Limits{}, storage.Options{}), server, store}, nil
+	return &remote{client, server, store}, nil
 }
 
 // maxBytes is the limit of a plant in the tests.
@@ -62,6 +71,7 @@ func serve(t testing.TB, path string, store *storage.Store, limit int64) *contro
 	listener := must.Get(control.Listen(t.Context(), path))(t)
 	return control.Start(listener, store, control.Options{
 		Info:         control.Info{BaseURL: "http://127.0.0.1:1"},
+		Problem:      func() string { return "" },
 		MaxBodyBytes: limit,
 		Logger:       slog.New(slog.DiscardHandler),
 	})
@@ -69,5 +79,5 @@ func serve(t testing.TB, path string, store *storage.Store, limit int64) *contro
 
 // Close closes all of it.
 func (r *remote) Close() error {
-	return errors.Join(r.Store.Close(), r.server.Close(), r.store.Close())
+	return errors.Join(r.Client.Close(), r.server.Close(), r.store.Close())
 }

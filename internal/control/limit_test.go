@@ -26,7 +26,7 @@ func TestLimit(t *testing.T) {
 	for id, length := range lengths {
 		records = append(records, storage.Record{ID: int64(id), Plant: models.Plant{Name: strings.Repeat("x", length)}})
 	}
-	outcomes := storage.New(client, nil, storage.Limits{}, storage.Options{}).CreateAll(t.Context(), records)
+	outcomes := client.CreateAll(t.Context(), records)
 	if len(outcomes) != len(records) {
 		t.Fatalf("%d outcomes of %d", len(outcomes), len(records))
 	}

@@ -1,6 +1,6 @@
 // Package control connects commands to a running server, because only the server can open the
 // database. The server listens on a Unix socket next to the database. Only the user of the server can
-// open the socket. A [Client] is the engine of a [storage.Store].
+// open the socket.
 //
 //	GET  /info        base URL of the server
 //	GET  /ready       {} or why the server is not ready

@@ -36,7 +36,7 @@ const failureTrailer = "Failure"
 type failure struct {
 	models.Error `json:",embed"`
 
-	Stored    *models.Plant `json:"stored,omitzero"`     // of a taken id: the plant that has it
+	Stored    *models.Plant `json:"stored,omitzero"`     // of a taken id: the plant that has it, unless it is identical
 	Unknown   bool          `json:"unknown,omitzero"`    // whether it is [storage.ErrUnknown]
 	Corrupt   bool          `json:"corrupt,omitzero"`    // whether it is [storage.ErrCorrupt]
 	CorruptID *int64        `json:"corrupt_id,omitzero"` // of a [storage.CorruptError]
@@ -80,7 +80,10 @@ func failureOf(ctx context.Context, err error) *failure {
 		f.CorruptID = &corrupt.ID
 	}
 	if exists, ok := errors.AsType[*storage.ExistsError](err); ok {
-		f.Code, f.Stored = models.CodeConflict, &exists.Stored
+		f.Code = models.CodeConflict
+		if !exists.Identical {
+			f.Stored = &exists.Stored
+		}
 	}
 	for _, c := range codes() {
 		if errors.Is(err, c.err) {
@@ -91,7 +94,8 @@ func failureOf(ctx context.Context, err error) *failure {
 	return f
 }
 
-// err decodes the error: nil for a line that is not a failure. An [storage.ExistsError] lacks Identical.
+// err decodes the error: nil for a line that is not a failure. An [storage.ExistsError] of an identical
+// plant lacks Stored.
 func (f *failure) err() error {
 	remote := &remoteError{message: f.Message}
 	switch {
@@ -99,6 +103,8 @@ func (f *failure) err() error {
 		return nil
 	case f.Code == models.CodeConflict && f.Stored != nil:
 		return &storage.ExistsError{Stored: *f.Stored}
+	case f.Code == models.CodeConflict:
+		return &storage.ExistsError{Identical: true}
 	case f.Unknown:
 		remote.kind = storage.ErrUnknown
 	case f.Corrupt:

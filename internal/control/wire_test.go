@@ -28,7 +28,7 @@ func TestWireForm(t *testing.T) {
 		{"GET /info", "", `{"base_url":"http://127.0.0.1:1"}`},
 		{
 			"POST /plants", `{"id":2,"name":"b","tag":""}` + "\n\n" + `{"id":1,"name":"a"}` + "\n" + `{"id":1,"name":"b"}` + "\n" + `{"id":3}`,
-			"{}\n" + `{"error":409,"message":"the id is taken by an identical plant","stored":{"name":"a"}}` + "\n" +
+			"{}\n" + `{"error":409,"message":"the id is taken by an identical plant"}` + "\n" +
 				`{"error":409,"message":"the id is taken by a different plant","stored":{"name":"a"}}` + "\n" +
 				`{"error":422,"message":"the server refuses the plant: name: is required"}`,
 		},
