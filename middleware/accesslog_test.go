@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -144,7 +145,7 @@ func TestLineHidesTokens(t *testing.T) {
 	}
 	r.Header.Set("Authorization", "Bearer "+aToken)
 	for _, subject := range []string{"", "a\x1b[2J\u202e\n\"b", aToken} {
-		bearer := middleware.Bearer(func(string) (string, error) { return subject, nil }, nil)
+		bearer := middleware.Bearer(func(context.Context, string) (string, error) { return subject, nil }, nil)
 		line := lineOf(t, slog.LevelDebug, r, bearer, pass)
 		if line["subject"] != subject {
 			t.Errorf("subject %q, want %q", line["subject"], subject)

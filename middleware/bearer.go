@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -16,7 +17,7 @@ const challenge = `Bearer realm="plants"`
 
 // Verify returns the subject of a valid access token. Its error is a [models.Error] of
 // CodeUnauthorized or CodeForbidden.
-type Verify func(token string) (subject string, err error)
+type Verify func(ctx context.Context, token string) (subject string, err error)
 
 // Bearer requires exactly one Authorization header field with a token that verify
 // accepts (C4.20). Other requests fail with WWW-Authenticate as in RFC 6750. It calls missing
@@ -27,7 +28,7 @@ func Bearer(verify Verify, missing func()) gin.HandlerFunc {
 		sent := err == nil
 		switch {
 		case sent:
-			RequestOf(c).subject, err = verify(token)
+			RequestOf(c).subject, err = verify(c.Request.Context(), token)
 		case missing != nil:
 			missing()
 		}

@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -63,7 +64,7 @@ func TestBodyMemory(t *testing.T) {
 	const small = 4 << 10
 	handler := middleware.BodyLimit(limit)
 	log := middleware.AccessLog(slog.New(slog.DiscardHandler), nil)
-	bearer := middleware.Bearer(func(token string) (string, error) { return token, nil }, nil)
+	bearer := middleware.Bearer(func(_ context.Context, token string) (string, error) { return token, nil }, nil)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	request := func(subject string, body io.Reader, announced int64, then gin.HandlerFunc) *httptest.ResponseRecorder {
 		r := post(t, http.Header{"Authorization": {"Bearer " + subject}}, body)

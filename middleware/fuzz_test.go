@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"testing"
@@ -19,7 +20,7 @@ func FuzzHeader(f *testing.F) {
 	f.Add("Bearer good", "application/json", "", "my-id", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "curl")
 	f.Add("bearer  "+aToken, `application/json;;charset="utf-8"`, "identity, gzip", aToken, aToken, aToken)
 	f.Add("Basic x", "text/html; q=", ",,", "a b\n", "cc-0-0-0-", "\x00\xff")
-	verify := func(token string) (string, error) {
+	verify := func(_ context.Context, token string) (string, error) {
 		if token != "good" {
 			return "", models.NewError(models.CodeUnauthorized, "the token is not valid")
 		}

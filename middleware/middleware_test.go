@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -94,7 +95,7 @@ func TestBearer(t *testing.T) {
 		"two lines":        {[]string{"Bearer good", "Bearer good"}, several, `not several`},
 		"not allowed here": {[]string{"Bearer limited"}, noScope, `the scope is missing`},
 	}
-	verify := func(token string) (string, error) {
+	verify := func(_ context.Context, token string) (string, error) {
 		switch token {
 		case "good":
 			return "somebody", nil

@@ -31,7 +31,7 @@ func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options
 	description := must.Get(apidocs.New("http://127.0.0.1:8080"))(t)
 	options := routes.Options{
 		Store: store,
-		Verify: func(token string) (string, error) {
+		Verify: func(_ context.Context, token string) (string, error) {
 			if token != "good" {
 				return "", models.NewError(models.CodeUnauthorized, "bad token")
 			}

@@ -21,7 +21,8 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/internal/auth"
+	"plantstore/internal/keys"
+	"plantstore/middleware/auth"
 )
 
 // The orders of ids. All ids have 16 digits: see create.lua.
@@ -138,7 +139,7 @@ type harness struct {
 // newHarness builds plantstore in dir.
 func newHarness(dir, script string) *harness {
 	check(plantstore.Build(filepath.Join(dir, own)))
-	token := must(auth.Issue(auth.Secret(secret), auth.Grant{Subject: "bench", TTL: 24 * time.Hour}, time.Now()))
+	token := must(keys.HS256(auth.Secret(secret)).Issue(keys.Grant{Subject: "bench", TTL: 24 * time.Hour}, time.Now()))
 	return &harness{dir: dir, script: script, token: token}
 }
 

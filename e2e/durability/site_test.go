@@ -13,8 +13,9 @@ import (
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/internal/auth"
+	"plantstore/internal/keys"
 	"plantstore/internal/must"
+	"plantstore/middleware/auth"
 	"plantstore/models"
 )
 
@@ -58,7 +59,7 @@ func (s *site) start() error {
 	s.server = server
 	if s.token == "" {
 		secret := bytes.TrimSpace(s.secret())
-		s.token = must.Get(auth.Issue(auth.Secret(secret), auth.Grant{Subject: "test"}, time.Now()))(s.t)
+		s.token = must.Get(keys.HS256(auth.Secret(secret)).Issue(keys.Grant{Subject: "test"}, time.Now()))(s.t)
 	}
 	return nil
 }

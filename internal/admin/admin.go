@@ -20,10 +20,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"plantstore/internal/auth"
 	"plantstore/internal/loopback"
 	"plantstore/internal/requests"
 	"plantstore/internal/server"
+	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/storage"
 )

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"plantstore/internal/admin"
-	"plantstore/internal/auth"
 	"plantstore/internal/requests"
 	"plantstore/internal/server"
+	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/storage"
 )

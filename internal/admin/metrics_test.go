@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/admin"
-	"plantstore/internal/auth"
 	"plantstore/internal/must"
 	"plantstore/internal/server"
+	"plantstore/middleware/auth"
 )
 
 var update = flag.Bool("update", false, "rewrite the table in docs/watch.md")

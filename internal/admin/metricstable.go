@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"plantstore/internal/auth"
+	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/storage"
 )

@@ -78,8 +78,8 @@ func (a *App) problem() (problem string, cause error) {
 		return "the engine is unreachable or takes no writes", ready
 	case ready != nil:
 		return "the last commit has failed", ready
-	case a.issuer != nil && a.issuer.Ready() != nil:
-		return "no usable keys of the issuer", a.issuer.Ready()
+	case a.verifier.Ready() != nil:
+		return "no usable keys of the issuer", a.verifier.Ready()
 	}
 	return "", nil
 }

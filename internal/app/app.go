@@ -27,13 +27,13 @@ import (
 	"time"
 
 	"plantstore/internal/admin"
-	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
 	"plantstore/internal/files"
 	"plantstore/internal/logging"
 	"plantstore/internal/requests"
 	"plantstore/internal/server"
+	"plantstore/middleware/auth"
 	"plantstore/storage"
 )
 
@@ -68,7 +68,6 @@ type App struct {
 	store     *storage.Store
 	seed      []storage.Record // to reset to; nil: the server is not ephemeral
 	verifier  *auth.Verifier
-	issuer    *auth.Issuer  // nil: none is configured
 	secrets   []auth.Secret // at startup, the signing one first
 	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
 	observer  *admin.Observer

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"plantstore/internal/apidocs"
-	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/internal/keys"
 	"plantstore/internal/logging"
 	"plantstore/internal/loopback"
 	"plantstore/storage"
@@ -108,7 +108,7 @@ func (a *App) docsLink() string {
 	if !a.showsToken() {
 		return page
 	}
-	token, err := auth.Issue(a.secrets[0], a.config.Tokens().Grant(auth.DefaultSubject, auth.LinkLifetime), time.Now())
+	token, err := keys.HS256(a.secrets[0]).Issue(keys.GrantFor(a.config.Tokens(), keys.DefaultSubject, keys.LinkLifetime), time.Now())
 	if err != nil {
 		return page
 	}

@@ -2,12 +2,13 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 
-	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/faults"
 	"plantstore/middleware"
+	"plantstore/middleware/auth"
 	"plantstore/routes"
 )
 
@@ -20,11 +21,13 @@ const (
 
 // withFaults returns the handler of all routes, wrapped by that of faults on demand, which only
 // requests with an accepted token can demand.
-func withFaults(o routes.Options, c *config.Config, count faults.Count, accepts func(token string) bool) http.Handler {
+func withFaults(o routes.Options, c *config.Config, count faults.Count, accepts func(ctx context.Context, token string) bool) http.Handler {
 	logger := o.Logger
 	o.Store, o.Logger, o.Observe = faults.NewStore(o.Store), faults.NewLogger(logger), faults.NewObserve(o.Observe, count)
 	forbidden, limited := o, o
-	forbidden.Verify = func(string) (string, error) { return "", auth.MissingScope(cmp.Or(c.JWTScope, exampleScope)) }
+	forbidden.Verify = func(context.Context, string) (string, error) {
+		return "", auth.MissingScope(cmp.Or(c.JWTScope, exampleScope))
+	}
 	limited.RateLimit = faults.NoRate(cmp.Or(c.RateLimit.String(), exampleLimit))
 	return faults.New(faults.Options{
 		Handler:   routes.New(o),
@@ -32,7 +35,7 @@ func withFaults(o routes.Options, c *config.Config, count faults.Count, accepts 
 		Limited:   routes.New(limited),
 		Authorized: func(header http.Header) bool {
 			token, err := middleware.Token(header)
-			return err == nil && accepts(token)
+			return err == nil && accepts(context.Background(), token)
 		},
 		CORS: o.Origins.Header(""), Logger: logger, Count: count,
 	})

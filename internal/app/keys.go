@@ -9,9 +9,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/files"
+	"plantstore/internal/keys"
+	"plantstore/middleware/auth"
 	"plantstore/storage"
 )
 
@@ -25,7 +26,11 @@ func SecretPath(database string) string { return filepath.Join(filepath.Dir(data
 // openStore must have created.
 func (a *App) openKeys(ctx context.Context) (err error) {
 	c := a.config
-	a.verifier = auth.NewVerifier(c.Tokens())
+	tokens := c.Tokens()
+	tokens.Logger = a.logger
+	if a.verifier, err = auth.New(tokens); err != nil {
+		return err
+	}
 	var generated bool
 	if a.secrets, generated, err = a.loadKeys(true); err != nil {
 		return err
@@ -44,16 +49,15 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 	if c.JWTJWKSURL == "" {
 		return nil
 	}
-	a.issuer = auth.NewIssuer(c.JWTJWKSURL, a.verifier, a.logger)
-	a.watches = append(a.watches, a.issuer.Watch)
+	a.watches = append(a.watches, a.verifier.Watch)
 	named := func(err error) error {
 		if err != nil {
 			err = fmt.Errorf("JWT_JWKS_URL: %w", err)
 		}
 		return err
 	}
-	a.reloads = append(a.reloads, reload{"issuer keys", func(ctx context.Context) error { return named(a.issuer.Fetch(ctx)) }})
-	return named(a.issuer.Start(ctx))
+	a.reloads = append(a.reloads, reload{"issuer keys", func(ctx context.Context) error { return named(a.verifier.Fetch(ctx)) }})
+	return named(a.verifier.Start(ctx))
 }
 
 // loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys
@@ -69,12 +73,7 @@ func (a *App) loadKeys(generate bool) (secrets []auth.Secret, generated bool, er
 	for _, reason := range skipped {
 		a.logger.Warn("public key skipped", "cause", reason.Error())
 	}
-	var keys []auth.Key
-	for _, secret := range secrets {
-		keys = append(keys, secret.Key())
-	}
-	a.verifier.SetKeys(append(keys, public...))
-	return secrets, generated, nil
+	return secrets, generated, a.verifier.SetKeys(secrets, public)
 }
 
 // readSecrets is [ReadSecrets]. An ephemeral server that cannot store a generated secret keeps it in
@@ -89,7 +88,7 @@ func (a *App) readSecrets(generate bool) (secrets []auth.Secret, generated bool,
 		return secrets, generated, err
 	}
 	cause := err.Error()
-	a.inMemory = auth.NewSecret()
+	a.inMemory = keys.NewSecret()
 	a.Notice(func(logger *slog.Logger) {
 		logger.Warn("secret in memory", "cause", cause, "hint", "get tokens from the link, or set JWT_SECRET")
 	})
@@ -104,18 +103,18 @@ func hasSecret(database string) bool {
 
 // ReadPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are
 // skipped.
-func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err error) {
+func ReadPublicKeys(c *config.Config) (public []auth.Key, skipped []error, err error) {
 	for _, file := range c.JWTPublicKeys {
-		found, reasons, err := auth.ReadPublicKeys(file)
+		found, reasons, err := keys.ReadPublic(file)
 		if err != nil {
 			return nil, nil, config.Invalid("JWT_PUBLIC_KEYS: %w", AdviseRead(err, "name files with the public keys that verify tokens, PEM or JWK Sets"))
 		}
 		for _, reason := range reasons {
 			skipped = append(skipped, fmt.Errorf("%s: %w", file, reason))
 		}
-		keys = append(keys, found...)
+		public = append(public, found...)
 	}
-	return keys, skipped, nil
+	return public, skipped, nil
 }
 
 // ReadSecrets returns the configured secrets, the signing one first, or else the secrets next to
@@ -124,13 +123,12 @@ func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err err
 func ReadSecrets(c *config.Config, generate bool) (secrets []auth.Secret, generated bool, err error) {
 	switch {
 	case c.JWTSecret != nil:
-		secret, err := auth.ParseSecret(string(c.JWTSecret))
-		if err != nil {
+		if err := c.JWTSecret.Check(); err != nil {
 			return nil, false, config.Invalid("JWT_SECRET: %v", err)
 		}
-		return []auth.Secret{secret}, false, nil
+		return []auth.Secret{c.JWTSecret}, false, nil
 	case c.JWTSecretFile != "":
-		secrets, err := auth.ReadSecrets(c.JWTSecretFile)
+		secrets, err := keys.ReadSecrets(c.JWTSecretFile)
 		if err != nil {
 			return nil, false, config.Invalid("JWT_SECRET_FILE: %w", AdviseRead(err, "name the file with the secret, or make one with: openssl rand -hex 32"))
 		}
@@ -143,7 +141,7 @@ func ReadSecrets(c *config.Config, generate bool) (secrets []auth.Secret, genera
 	case generate:
 		return ensureSecrets(SecretPath(c.Storage.Path))
 	}
-	secrets, err = auth.ReadGenerated(SecretPath(c.Storage.Path))
+	secrets, err = keys.ReadGenerated(SecretPath(c.Storage.Path))
 	if err != nil {
 		return nil, false, fmt.Errorf("the secret next to the database: %w",
 			AdviseRead(err, "put it back: a server that starts without it generates a new one, and refuses all previous tokens"))
@@ -158,7 +156,7 @@ func ensureSecrets(path string) (secrets []auth.Secret, generated bool, err erro
 			return nil, false, fmt.Errorf("the directory of the database: %w", err)
 		}
 	}
-	secrets, generated, err = auth.EnsureSecrets(path)
+	secrets, generated, err = keys.EnsureSecrets(path)
 	if err != nil {
 		return nil, false, fmt.Errorf("the secret next to the database: %w", AdviseRead(err, "create its directory first"))
 	}

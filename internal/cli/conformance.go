@@ -14,9 +14,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
-	"plantstore/internal/auth"
 	"plantstore/internal/conformance"
 	"plantstore/internal/files"
+	"plantstore/internal/keys"
 	"plantstore/internal/ratelimit"
 )
 
@@ -136,7 +136,7 @@ func addSigner(cmd *cli.Command, options *conformance.Options) error {
 	case secretFile != "" && keyFile != "":
 		return misuseOf(cmd, "--secret-file and --key are both set; set only one of them")
 	case secretFile != "":
-		secrets, err := auth.ReadSecrets(secretFile)
+		secrets, err := keys.ReadSecrets(secretFile)
 		if err != nil {
 			return fmt.Errorf("--secret-file: %w", app.AdviseRead(err, "name the file with the secret of the server, jwt-secret next to its database if it was generated"))
 		}

@@ -17,8 +17,9 @@ import (
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/app"
-	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/internal/keys"
+	"plantstore/middleware/auth"
 )
 
 // tokenCommandOptions returns the options that decide which tokens a server accepts.
@@ -38,7 +39,7 @@ func newToken(p *Process) *cli.Command {
 			"  plantstore token --key private.pem --ttl 1h\n" +
 			"  plantstore token --ttl=-1h    # expired, for tests",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: auth.DefaultSubject},
+			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: keys.DefaultSubject},
 			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
 			&cli.BoolFlag{Name: "link", Usage: "print a link to the docs page with the token filled in", HideDefault: true},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
@@ -56,7 +57,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	}
 	ttl := cmd.Duration("ttl")
 	if cmd.Bool("link") && !cmd.IsSet("ttl") {
-		ttl = auth.LinkLifetime
+		ttl = keys.LinkLifetime
 	}
 	if ttl == 0 && c.JWTRequireExp {
 		fmt.Fprintln(p.Stderr, p.Name+": the token never expires, so a server with JWT_REQUIRE_EXP=true refuses it; set --ttl")
@@ -65,7 +66,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	if err != nil {
 		return err
 	}
-	token, err := auth.Issue(signer, c.Tokens().Grant(cmd.String("subject"), ttl), time.Now())
+	token, err := signer.Issue(keys.GrantFor(c.Tokens(), cmd.String("subject"), ttl), time.Now())
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, 
 }
 
 // signerOf returns the private key of --key, or else the secret, which it may generate.
-func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (auth.Signer, error) {
+func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (*keys.Signer, error) {
 	if cmd.String("key") != "" {
 		return privateKey(p, cmd, c)
 	}
@@ -131,7 +132,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 			return nil, err
 		}
 	}
-	return secrets[0], nil
+	return keys.HS256(secrets[0]), nil
 }
 
 // checkServerSecret returns an error if a secret would be generated while a server runs on
@@ -153,7 +154,7 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 
 // privateKey returns the key of --key with its kid in JWT_PUBLIC_KEYS. It prints a warning if
 // it is not among them.
-func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKey, error) {
+func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*keys.Signer, error) {
 	key, err := readKey(cmd)
 	if err != nil {
 		return nil, err
@@ -174,8 +175,8 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 	return key, nil
 }
 
-func readKey(cmd *cli.Command) (*auth.PrivateKey, error) {
-	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"))
+func readKey(cmd *cli.Command) (*keys.Signer, error) {
+	key, err := keys.ReadPrivateKey(cmd.String("key"), cmd.String("alg"))
 	switch {
 	case errors.Is(err, auth.ErrAlgorithm):
 		return nil, misuseOf(cmd, "--alg: %v", err)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"plantstore/internal/auth"
 	"plantstore/internal/ratelimit"
+	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -143,12 +143,12 @@ func tokenOptions() []Option {
 		{
 			Env: "JWT_SECRET", Secret: true,
 			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start and stored next to the database)",
-			Set: func(c *Config, v string) (err error) {
+			Set: func(c *Config, v string) error {
 				c.JWTSecret = auth.Secret(v)
-				if v != models.Redacted { // the output of config must load back
-					_, err = auth.ParseSecret(v)
+				if v == models.Redacted { // the output of config must load back
+					return nil
 				}
-				return err
+				return c.JWTSecret.Check()
 			},
 		},
 		{

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"plantstore/internal/auth"
+	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/storage"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"plantstore/internal/auth"
+	"plantstore/middleware/auth"
 	"plantstore/storage"
 )
 
@@ -163,7 +163,7 @@ func (c *Config) Lines() []string {
 
 // Tokens returns which tokens a server accepts, without its keys.
 func (c *Config) Tokens() auth.Options {
-	return auth.Options{Issuers: c.JWTIssuers, Audiences: c.JWTAudiences, Scope: c.JWTScope, RequireExp: c.JWTRequireExp}
+	return auth.Options{JWKSURL: c.JWTJWKSURL, Issuers: c.JWTIssuers, Audiences: c.JWTAudiences, Scope: c.JWTScope, RequireExp: c.JWTRequireExp}
 }
 
 // GeneratesSecret reports whether the secret is a generated one, as that next to the database.

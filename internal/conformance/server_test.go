@@ -24,12 +24,13 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/apidocs"
-	"plantstore/internal/auth"
 	"plantstore/internal/certtest"
+	"plantstore/internal/keys"
 	"plantstore/internal/must"
 	"plantstore/internal/server"
 	"plantstore/internal/watchdog"
 	"plantstore/middleware"
+	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/routes"
 	"plantstore/storage"
@@ -52,8 +53,8 @@ const docsOrigin = "https://docs.test"
 
 // A setup is the configuration of the server under test.
 type setup struct {
-	signer    auth.Signer         // of tokens; nil: the secret
-	key       auth.Key            // that verifies them
+	signer    *keys.Signer        // of tokens; nil: the secret
+	keys      []auth.Key          // that verify them
 	authority *certtest.Authority // of its certificate; nil: it speaks plain HTTP
 	timeout   time.Duration       // 0: patient
 	origins   []string
@@ -75,9 +76,10 @@ func (r rounding) Create(ctx context.Context, id int64, plant models.Plant) erro
 func (s setup) start(t testing.TB) Options {
 	t.Helper()
 	var secret auth.Secret
+	tokens := auth.Options{Keys: s.keys}
 	if s.signer == nil {
 		secret = auth.Secret(testSecret)
-		s.signer, s.key = secret, secret.Key()
+		s.signer, tokens.Secrets = keys.HS256(secret), []auth.Secret{secret}
 	}
 	s.timeout = cmp.Or(s.timeout, patient)
 	store := must.Get(bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
@@ -95,12 +97,12 @@ func (s setup) start(t testing.TB) Options {
 		url, serverTLS, clientTLS = "https://"+host, s.authority.Server(), s.authority.Client()
 	}
 	description := must.Get(apidocs.New(url))(t)
-	token := must.Get(auth.Issue(s.signer, auth.Grant{Subject: "test"}, time.Now()))(t)
+	token := must.Get(s.signer.Issue(keys.Grant{Subject: "test"}, time.Now()))(t)
 	var plants routes.Store = store
 	if s.rounds {
 		plants = rounding{store}
 	}
-	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}})
+	verifier := must.Get(auth.New(tokens))(t)
 	logger := slog.New(slog.DiscardHandler)
 	handler := routes.New(routes.Options{
 		Store: plants, Description: description, Page: apidocs.NewPage(), Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, RateLimit: s.limiter,
@@ -190,12 +192,12 @@ func TestConformanceWithPrivateKey(t *testing.T) {
 	der := must.Get(x509.MarshalPKCS8PrivateKey(signer))(t)
 	path := filepath.Join(t.TempDir(), "key")
 	must.Do(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600))
-	private := must.Get(auth.ReadPrivateKey(path, "EdDSA"))(t)
+	private := must.Get(keys.ReadPrivateKey(path, "EdDSA"))(t)
 	private.SetKid("two")
 	must.Do(t, os.WriteFile(path, must.Get(private.PublicPEM())(t), 0o600))
-	public, _, err := auth.ReadPublicKeys(path)
+	public, _, err := keys.ReadPublic(path)
 	must.Do(t, err)
-	o := setup{signer: private, key: public[0]}.start(t)
+	o := setup{signer: private, keys: public}.start(t)
 	o.Key = private
 	report := must.Get(run(t.Context(), o, slices.DeleteFunc(Cases(), func(c Case) bool { return !strings.HasPrefix(c.Rule, "C4.") })))(t)
 	for _, r := range report.Results {

@@ -40,7 +40,7 @@ func newHandler(t *testing.T, store faults.Creator, logs ...io.Writer) (h http.H
 func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h http.Handler, counted func() []string) {
 	t.Helper()
 	description := must.Get(apidocs.New("http://127.0.0.1:8080"))(t)
-	verify := func(token string) (string, error) {
+	verify := func(_ context.Context, token string) (string, error) {
 		if token != "good" {
 			return "", models.NewError(models.CodeUnauthorized, "bad token")
 		}
@@ -61,7 +61,9 @@ func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h 
 		MaxBodyBytes: 1000,
 	}
 	forbidden, limited := o, o
-	forbidden.Verify = func(string) (string, error) { return "", models.NewError(models.CodeForbidden, "no scope") }
+	forbidden.Verify = func(context.Context, string) (string, error) {
+		return "", models.NewError(models.CodeForbidden, "no scope")
+	}
 	limited.RateLimit = faults.NoRate("100/s")
 	h = faults.New(faults.Options{
 		Handler: routes.New(o), Forbidden: routes.New(forbidden), Limited: routes.New(limited),

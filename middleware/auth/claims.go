@@ -14,8 +14,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// maxSubject is the maximum length in bytes of a subject.
-const maxSubject = 255
+// MaxSubject is the maximum length in bytes of a subject.
+const MaxSubject = 255
 
 // The tokenClaims are the claims that the service uses. Unlike the library's types they
 // distinguish an exp of 0 from an absent one, match names case-sensitively and reject
@@ -58,8 +58,8 @@ func (c *tokenClaims) Validate() error {
 	switch {
 	case !c.read: // the payload is null
 		return errClaims
-	case len(c.Subject) > maxSubject:
-		return &claimError{"sub", fmt.Sprintf("at most %d bytes long", maxSubject)}
+	case len(c.Subject) > MaxSubject:
+		return &claimError{"sub", fmt.Sprintf("at most %d bytes long", MaxSubject)}
 	}
 	return c.checkRequired()
 }

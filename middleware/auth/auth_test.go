@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func TestVerifyAccepts(t *testing.T) {
 		fmt.Sprintf(`{ "sub" : %q}`, long): long,
 	} {
 		for range 2 { // the second time from the cache
-			if subject, err := verifier.Verify(token(payload)); err != nil || subject != want {
+			if subject, err := verifier.Verify(context.Background(), token(payload)); err != nil || subject != want {
 				t.Errorf("%s: %q, %v, want %q", payload, subject, err, want)
 			}
 		}
@@ -149,7 +150,7 @@ func TestVerifyConfigured(t *testing.T) {
 		}
 		if test.message != "" {
 			checkRefuses(t, verifier, token(test.payload), code, test.message)
-		} else if _, err := verifier.Verify(token(test.payload)); err != nil {
+		} else if _, err := verifier.Verify(context.Background(), token(test.payload)); err != nil {
 			t.Errorf("%s: %v", test.payload, err)
 		}
 	}
@@ -183,7 +184,7 @@ func TestLeeway(t *testing.T) {
 			time.Sleep(time.Until(start.Add(step.after)))
 			if step.want != "" {
 				checkRefuses(t, verifier, step.token, models.CodeUnauthorized, step.want)
-			} else if _, err := verifier.Verify(step.token); err != nil {
+			} else if _, err := verifier.Verify(context.Background(), step.token); err != nil {
 				t.Errorf("after %v: %v", step.after, err)
 			}
 		}
@@ -209,11 +210,11 @@ func TestForgedTokenMissesCache(t *testing.T) {
 	t.Parallel()
 	verifier := testVerifier(nil)
 	good := token(`{"sub":"x"}`)
-	must.Get(verifier.Verify(good))(t)
+	must.Get(verifier.Verify(context.Background(), good))(t)
 	for i := range good {
 		forged := []byte(good)
 		forged[i] ^= 1
-		if _, err := verifier.Verify(string(forged)); err == nil {
+		if _, err := verifier.Verify(context.Background(), string(forged)); err == nil {
 			t.Errorf("accepted with character %d changed", i)
 		}
 	}
@@ -225,7 +226,7 @@ func TestStats(t *testing.T) {
 	v := testVerifier(nil)
 	good := token(`{"sub":"a"}`)
 	for _, sent := range []string{good, good, "none", "none", good, token(`{"sub":"b"}`)} {
-		_, _ = v.Verify(sent)
+		_, _ = v.Verify(context.Background(), sent)
 	}
 	if got, want := v.Stats(), (Stats{CacheHits: 2, CacheMisses: 4, Refused: [reasons]uint64{ReasonMalformed: 2}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)

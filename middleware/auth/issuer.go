@@ -30,8 +30,8 @@ const (
 	issuerPatience = 24 * time.Hour
 )
 
-// A wrongURLError is returned for a response that shows that JWT_JWKS_URL is wrong: another attempt
-// would not help.
+// A wrongURLError is returned for a response that shows that the URL is wrong: another attempt would
+// not help.
 type wrongURLError struct{ error }
 
 func (e wrongURLError) Unwrap() error { return e.error }
@@ -39,9 +39,8 @@ func (e wrongURLError) Unwrap() error { return e.error }
 // maxKeySet is the maximum size in bytes of an issuer's response.
 const maxKeySet = 1 << 20
 
-// An Issuer fetches the public keys of a token issuer, a JWK Set at a URL, for a
-// [Verifier].
-type Issuer struct {
+// An issuer fetches the public keys of a token issuer, a JWK Set at a URL.
+type issuer struct {
 	url     string
 	shown   string // url without its query, which may contain a secret (C4.25)
 	client  *http.Client
@@ -62,23 +61,24 @@ type Issuer struct {
 	loggedAt time.Time // when it was logged
 }
 
-// IssuerStats are the state of an [Issuer], and counts since the start.
+// IssuerStats are the state of the issuer's keys, and counts since the start.
 type IssuerStats struct {
 	Fetched  time.Time // end of the last successful fetch; zero: none yet
 	Failures uint64    // fetches that failed
 	Keys     int       // keys in use
 }
 
-// NewIssuer returns the issuer at a URL, which must pass [CheckJWKSURL]. Each fetch
-// replaces its keys in the verifier; they add to the keys of [Verifier.SetKeys].
-func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer {
+// newIssuer returns the issuer at a URL. Each fetch publishes its keys.
+func newIssuer(address string, publish func([]Key), logger *slog.Logger) *issuer {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
 	shown, _, _ := strings.Cut(address, "?")
-	verifier.issuer = &Issuer{
-		url: address, shown: shown, publish: verifier.setIssued, logger: logger, fetching: make(chan struct{}, 1),
+	return &issuer{
+		url: address, shown: shown, publish: publish, logger: logger, fetching: make(chan struct{}, 1),
 		client:  &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect},
 		problem: errors.New("the keys have not been fetched yet"),
 	}
-	return verifier.issuer
 }
 
 // CheckJWKSURL rejects a URL unless it is https, or http to a loopback address, so that
@@ -99,46 +99,71 @@ func CheckJWKSURL(text string) error {
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	const most = 3
 	if len(via) > most || r.URL.Scheme != via[0].URL.Scheme || r.URL.Host != via[0].URL.Host {
-		return wrongURLError{errors.New("it redirects too often, or to another scheme, host or port than JWT_JWKS_URL has: set it to the final URL")}
+		return wrongURLError{errors.New("it redirects too often, or to another scheme, host or port than the URL of the keys has: set that to the final URL")}
 	}
 	r.Header.Del("Referer") // its query may contain a secret
 	return nil
 }
 
-// Start fetches the set for the first time. It fails if the response shows that the URL is wrong,
-// and if ctx is done. After another failure [Issuer.Watch] tries again.
-func (i *Issuer) Start(ctx context.Context) error {
-	err := i.Fetch(ctx)
+// Start fetches the keys of the issuer for the first time. It fails if the response shows that
+// [Options.JWKSURL] is wrong, and if ctx is done. After another failure [Verifier.Watch] tries again.
+// Without an issuer it does nothing, as Watch and [Verifier.Fetch].
+func (v *Verifier) Start(ctx context.Context) error {
+	err := v.Fetch(ctx)
 	if wrong := (wrongURLError{}); errors.As(err, &wrong) || ctx.Err() != nil {
 		return err
 	}
 	return nil
 }
 
-// Ready returns nil if there are keys that can be used, else why there are none.
-func (i *Issuer) Ready() error {
+// Fetch fetches the keys of the issuer now. If that fails, the previous keys stay in use for at most 24
+// hours.
+func (v *Verifier) Fetch(ctx context.Context) error {
+	if v.issuer == nil {
+		return nil
+	}
+	return v.issuer.fetch(ctx)
+}
+
+// Watch fetches the keys of the issuer every five minutes, or every five seconds while none can be
+// used, until ctx is done. Without it, new keys are found when a token names them, and revoked ones stay
+// in use.
+func (v *Verifier) Watch(ctx context.Context) {
+	if v.issuer != nil {
+		v.issuer.watch(ctx)
+	}
+}
+
+// Ready returns why no key of the issuer can be used, and nil if one can, or without an issuer.
+func (v *Verifier) Ready() error {
+	if v.issuer == nil {
+		return nil
+	}
+	return v.issuer.ready()
+}
+
+// ready returns nil if there are keys that can be used, else why there are none.
+func (i *issuer) ready() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.problem
 }
 
-// Stats returns the current statistics.
-func (i *Issuer) Stats() IssuerStats {
+func (i *issuer) currentStats() IssuerStats {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.stats
 }
 
-// Fetch fetches the set and publishes its keys. If that fails, the previous keys stay in
-// use for at most [issuerPatience]. A fetch begins when the previous one has ended, so that a
-// slow one cannot bring back a key that was revoked meanwhile.
-func (i *Issuer) Fetch(ctx context.Context) error {
+// fetch fetches the set and publishes its keys. A fetch begins when the previous one has ended, so that
+// a slow one cannot bring back a key that was revoked meanwhile.
+func (i *issuer) fetch(ctx context.Context) error {
 	i.fetching <- struct{}{} // for at most issuerTimeout
 	defer func() { <-i.fetching }()
 	return i.replace(ctx)
 }
 
-func (i *Issuer) replace(ctx context.Context) error {
+func (i *issuer) replace(ctx context.Context) error {
 	keys, ignored, err := i.get(ctx)
 	i.tried = time.Now()
 	if err == nil {
@@ -153,7 +178,7 @@ func (i *Issuer) replace(ctx context.Context) error {
 	return fmt.Errorf("the keys of %s: %w", i.shown, err)
 }
 
-func (i *Issuer) succeed(keys int) {
+func (i *issuer) succeed(keys int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.logged != "" {
@@ -167,7 +192,7 @@ func (i *Issuer) succeed(keys int) {
 }
 
 // fail records a failed fetch. After [issuerPatience] without a successful one it removes the keys.
-func (i *Issuer) fail(err error) {
+func (i *issuer) fail(err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stats.Failures++
@@ -180,7 +205,7 @@ func (i *Issuer) fail(err error) {
 
 // logChange logs keys that are ignored, and a set without any key that can be used, but not
 // again at each fetch.
-func (i *Issuer) logChange(keys []Key, ignored []error) {
+func (i *issuer) logChange(keys []Key, ignored []error) {
 	state := fmt.Sprint(len(keys) == 0, ignored)
 	switch {
 	case state == i.state:
@@ -193,7 +218,7 @@ func (i *Issuer) logChange(keys []Key, ignored []error) {
 }
 
 // get returns the keys of the set, and why others are ignored.
-func (i *Issuer) get(ctx context.Context) (keys []Key, ignored []error, err error) {
+func (i *issuer) get(ctx context.Context) (keys []Key, ignored []error, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url, http.NoBody)
 	if err != nil {
 		return nil, nil, err
@@ -233,9 +258,9 @@ func checkStatus(status int) error {
 	return wrongURLError{err}
 }
 
-// Watch fetches the set every [issuerInterval], or every [issuerRetry] while no key can be used,
-// until ctx is done. It also logs a failure of [Issuer.Start].
-func (i *Issuer) Watch(ctx context.Context) {
+// watch fetches the set every [issuerInterval], or every [issuerRetry] while no key can be used,
+// until ctx is done. It also logs a failure of [Verifier.Start].
+func (i *issuer) watch(ctx context.Context) {
 	defer i.client.CloseIdleConnections()
 	i.logFailure()
 	interval := i.interval()
@@ -247,7 +272,7 @@ func (i *Issuer) Watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		_ = i.Fetch(ctx) // logged
+		_ = i.fetch(ctx) // logged
 		i.logFailure()
 		if now := i.interval(); now != interval {
 			interval = now
@@ -256,8 +281,8 @@ func (i *Issuer) Watch(ctx context.Context) {
 	}
 }
 
-func (i *Issuer) interval() time.Duration {
-	if i.Ready() != nil {
+func (i *issuer) interval() time.Duration {
+	if i.ready() != nil {
 		return issuerRetry
 	}
 	return issuerInterval
@@ -265,7 +290,7 @@ func (i *Issuer) interval() time.Duration {
 
 // logFailure logs that the last fetch has failed, but the same failure only about every
 // [issuerInterval].
-func (i *Issuer) logFailure() {
+func (i *issuer) logFailure() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.failure == nil || i.logged == i.failure.Error() && time.Since(i.loggedAt) < issuerInterval-issuerRetry/2 {
@@ -276,21 +301,24 @@ func (i *Issuer) logFailure() {
 	if i.problem != nil {
 		effect = "all tokens of the issuer are refused"
 	}
-	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect, "hint", "check that JWT_JWKS_URL is reachable")
+	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect, "hint", "check that the URL is reachable")
 }
 
 // refresh fetches the set for a token with an unknown key. Calls share a fetch that is in
 // progress, and fetches begin at least [issuerPause] apart, so that tokens with made-up keys
 // don't load the issuer.
-func (i *Issuer) refresh() {
+func (i *issuer) refresh(ctx context.Context) {
 	asked := time.Now()
-	i.fetching <- struct{}{}
+	select {
+	case i.fetching <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
 	defer func() { <-i.fetching }()
 	if i.tried.After(asked) || asked.Before(i.refreshAt) {
 		return
 	}
 	i.refreshAt = time.Now().Add(issuerPause)
-	ctx := context.Background() // shared by all waiting requests; limited by the client's timeout
-	_ = i.replace(ctx)          // logged
+	_ = i.replace(context.WithoutCancel(ctx)) // for all waiting requests, limited by the client's timeout; logged
 	i.logFailure()
 }

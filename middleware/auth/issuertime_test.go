@@ -24,8 +24,8 @@ func TestIssuerFetchesPeriodically(t *testing.T) {
 	t.Parallel()
 	old, fresh := ecKind(t, "old"), ecKind(t, "fresh")
 	synctest.Test(t, func(t *testing.T) {
-		site, issuer, verifier, log := quietIssuer(t, old)
-		go issuer.Watch(t.Context())
+		site, verifier, log := issuerOf(t, old)
+		go verifier.Watch(t.Context())
 		checkVerifies(t, verifier, map[string]bool{old.named(): true})
 
 		site.responds(http.StatusBadGateway, "")
@@ -48,28 +48,28 @@ func TestIssuerDownAtStart(t *testing.T) {
 	t.Parallel()
 	known := ecKind(t, "known")
 	synctest.Test(t, func(t *testing.T) {
-		site, issuer, verifier, log := newQuietIssuer()
+		site, verifier, log := issuerOf(t)
 		site.responds(http.StatusServiceUnavailable, "")
-		must.Do(t, issuer.Start(t.Context()))
+		must.Do(t, verifier.Start(t.Context()))
 		if logged := log.String(); logged != "" {
 			t.Errorf("logged before the server runs: %s", logged)
 		}
-		go issuer.Watch(t.Context())
+		go verifier.Watch(t.Context())
 		pass(issuerInterval + time.Second)
 		site.wantRequests(t, 61)
 		if logged := log.String(); strings.Count(logged, `effect="all tokens of the issuer are refused"`) != 2 {
 			t.Errorf("the log: %s", logged)
 		}
-		if err := issuer.Ready(); err == nil || !strings.Contains(err.Error(), "503") {
+		if err := verifier.Ready(); err == nil || !strings.Contains(err.Error(), "503") {
 			t.Errorf("Ready: %v", err)
 		}
 		site.publishes(t, known)
 		pass(issuerRetry)
 		checkVerifies(t, verifier, map[string]bool{known.named(): true})
-		if err := issuer.Ready(); err != nil || !strings.Contains(log.String(), "issuer keys fetched") {
+		if err := verifier.Ready(); err != nil || !strings.Contains(log.String(), "issuer keys fetched") {
 			t.Errorf("Ready: %v; the log: %s", err, log)
 		}
-		if got, want := issuer.Stats(), (IssuerStats{Fetched: time.Now().Add(-time.Second), Failures: 61, Keys: 1}); got != want {
+		if got, want := *verifier.Stats().Issuer, (IssuerStats{Fetched: time.Now().Add(-time.Second), Failures: 61, Keys: 1}); got != want {
 			t.Errorf("Stats: %+v, want %+v", got, want)
 		}
 		pass(issuerInterval)
@@ -83,9 +83,9 @@ func TestOldKeysAreRemoved(t *testing.T) {
 	t.Parallel()
 	known, local := ecKind(t, "known"), ecKind(t, "local")
 	synctest.Test(t, func(t *testing.T) {
-		site, issuer, verifier, _ := quietIssuer(t, known)
-		verifier.SetKeys([]Key{local.key})
-		go issuer.Watch(t.Context())
+		site, verifier, _ := issuerOf(t, known)
+		setKeys(t, verifier, local)
+		go verifier.Watch(t.Context())
 		site.responds(http.StatusBadGateway, "")
 		for _, step := range []struct {
 			after    time.Duration
@@ -93,8 +93,8 @@ func TestOldKeysAreRemoved(t *testing.T) {
 		}{{24*time.Hour - time.Second, true}, {2 * time.Second, false}, {time.Hour, false}} {
 			pass(step.after)
 			checkVerifies(t, verifier, map[string]bool{known.headed(`{"alg":"HS256"}`): step.accepted, local.named(): true})
-			if ready := issuer.Ready() == nil; ready != step.accepted || ready != (issuer.Stats().Keys == 1) {
-				t.Errorf("Ready: %v, %+v", issuer.Ready(), issuer.Stats())
+			if ready := verifier.Ready() == nil; ready != step.accepted || ready != (verifier.Stats().Issuer.Keys == 1) {
+				t.Errorf("Ready: %v, %+v", verifier.Ready(), *verifier.Stats().Issuer)
 			}
 		}
 		site.publishes(t, known)
@@ -108,7 +108,7 @@ func TestUnknownKeysAreRateLimited(t *testing.T) {
 	t.Parallel()
 	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
 	synctest.Test(t, func(t *testing.T) {
-		site, _, verifier, _ := quietIssuer(t, known)
+		site, verifier, _ := issuerOf(t, known)
 		checkVerifies(t, verifier, map[string]bool{fresh.named(): false})
 		site.publishes(t, fresh)
 		time.Sleep(issuerPause - time.Second)
@@ -127,8 +127,8 @@ func TestFetchAfterSlowFetch(t *testing.T) {
 	old, fresh, stranger := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "stranger")
 	const delay = issuerTimeout - time.Second
 	synctest.Test(t, func(t *testing.T) {
-		site, issuer, verifier, _ := quietIssuer(t, old)
-		before := setOf(t, jwkOf(t, old.key.material, nil))
+		site, verifier, _ := issuerOf(t, old)
+		before := setOf(t, jwkOf(t, old.key.Public, nil))
 		site.handle(func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(delay)
 			_, _ = io.WriteString(w, before)
@@ -138,7 +138,7 @@ func TestFetchAfterSlowFetch(t *testing.T) {
 		slow.Go(func() { checkVerifies(t, verifier, map[string]bool{stranger.named(): false}) })
 		synctest.Wait()
 		site.publishes(t, fresh)
-		if err := issuer.Fetch(t.Context()); err != nil || time.Since(started) != delay {
+		if err := verifier.Fetch(t.Context()); err != nil || time.Since(started) != delay {
 			t.Errorf("after %v: %v", time.Since(started), err)
 		}
 		slow.Wait()
@@ -152,7 +152,7 @@ func TestUnresponsiveIssuer(t *testing.T) {
 	t.Parallel()
 	known, stranger := ecKind(t, "known"), ecKind(t, "stranger")
 	synctest.Test(t, func(t *testing.T) {
-		site, _, verifier, _ := quietIssuer(t, known)
+		site, verifier, _ := issuerOf(t, known)
 		site.handle(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		started := time.Now()
 		var wg sync.WaitGroup

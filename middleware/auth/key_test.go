@@ -1,9 +1,11 @@
 package auth
 
 import (
+	"context"
 	"crypto/rsa"
 	"errors"
 	"math/big"
+	"slices"
 	"testing"
 
 	"plantstore/internal/must"
@@ -16,15 +18,11 @@ import (
 func TestKeysAreBoundToAlgorithms(t *testing.T) {
 	t.Parallel()
 	all, others := kinds(t), kinds(t)
-	var keys []Key
-	for _, kind := range all {
-		keys = append(keys, kind.key)
-	}
-	verifier := NewVerifier(Options{Keys: keys})
+	verifier := newVerifier(Options{Secrets: secretsOf(all), Keys: keysOf(all)})
 	for i, kind := range all {
 		for _, alg := range append(algorithms(), "Ed25519", "HS384", "HS512") {
 			fits := alg == kind.alg || alg == "Ed25519" && kind.alg == "EdDSA"
-			if _, err := verifier.Verify(kind.signAs(`{"alg":"`+alg+`"}`, `{}`)); (err == nil) != fits {
+			if _, err := verifier.Verify(context.Background(), kind.signAs(`{"alg":"`+alg+`"}`, `{}`)); (err == nil) != fits {
 				t.Errorf("%s by a key for %s: %v, want it accepted: %t", alg, kind.alg, err, fits)
 			}
 		}
@@ -41,11 +39,9 @@ func TestKeysAreBoundToAlgorithms(t *testing.T) {
 // TestAlgOfKey checks that the alg of a JWK excludes the other algorithms of its type.
 func TestAlgOfKey(t *testing.T) {
 	t.Parallel()
-	key := must.Get(newPublicKey("", "PS256", privateKeys(t)[0].Public()))(t)
-	for _, alg := range algorithms() {
-		if got := key.verifies("", alg); got != (alg == "PS256") {
-			t.Errorf("a key for PS256 verifies %s: %t", alg, got)
-		}
+	key := Key{Alg: "PS256", Public: privateKeys(t)[0].Public()}
+	if algorithms, err := key.Algorithms(); err != nil || !slices.Equal(algorithms, []string{"PS256"}) {
+		t.Errorf("a key for PS256 verifies %q, %v", algorithms, err)
 	}
 }
 
@@ -53,7 +49,7 @@ func TestAlgOfKey(t *testing.T) {
 func TestKidChoosesKey(t *testing.T) {
 	t.Parallel()
 	a, b := ecKind(t, "a"), ecKind(t, "b")
-	verifier := NewVerifier(Options{Keys: []Key{a.key, b.key}})
+	verifier := newVerifier(Options{Keys: []Key{a.key, b.key}})
 	for header, accepted := range map[string]bool{
 		`{"alg":"HS256"}`:           true,
 		`{"alg":"HS256","kid":"a"}`: true,
@@ -62,7 +58,7 @@ func TestKidChoosesKey(t *testing.T) {
 		`{"alg":"HS256","kid":"A"}`: false,
 		`{"alg":"HS256","KID":"b"}`: true,
 	} {
-		if _, err := verifier.Verify(a.headed(header)); (err == nil) != accepted {
+		if _, err := verifier.Verify(context.Background(), a.headed(header)); (err == nil) != accepted {
 			t.Errorf("%s by key a: %v, want accepted: %t", header, err, accepted)
 		}
 	}
@@ -78,16 +74,16 @@ func TestRotation(t *testing.T) {
 		first := old.token(`{}`)
 		verifier := old.verifier()
 		checkVerifies(t, verifier, map[string]bool{first: true, second: false})
-		verifier.SetKeys([]Key{fresh.key, old.key})
+		setKeys(t, verifier, fresh, old)
 		checkVerifies(t, verifier, map[string]bool{first: true, second: true})
 		before := verifier.trusted.Load()
-		verifier.SetKeys([]Key{fresh.key, old.key})
+		setKeys(t, verifier, fresh, old)
 		if verifier.trusted.Load() != before {
 			t.Error("the cache is emptied by the same keys")
 		}
-		verifier.SetKeys([]Key{fresh.key})
+		setKeys(t, verifier, fresh)
 		checkVerifies(t, verifier, map[string]bool{first: false, second: true})
-		verifier.SetKeys(nil)
+		setKeys(t, verifier)
 		checkVerifies(t, verifier, map[string]bool{first: false, second: false})
 	}
 }
@@ -99,9 +95,9 @@ func TestRotation(t *testing.T) {
 func TestVerifiedTokenIsCheap(t *testing.T) {
 	for _, kind := range kinds(t) {
 		verifier, token := kind.verifier(), kind.token(`{"exp":99999999999}`)
-		must.Get(verifier.Verify(token))(t)
+		must.Get(verifier.Verify(context.Background(), token))(t)
 		allocations := testing.AllocsPerRun(100, func() {
-			if _, err := verifier.Verify(token); err != nil {
+			if _, err := verifier.Verify(context.Background(), token); err != nil {
 				t.Error(err)
 			}
 		})
@@ -116,7 +112,7 @@ func TestSizeOfRSAKey(t *testing.T) {
 	t.Parallel()
 	for bits, fits := range map[int]bool{2047: false, 2048: true, 8192: true, 8193: false} {
 		key := &rsa.PublicKey{N: new(big.Int).SetBit(big.NewInt(1), bits-1, 1), E: 65537}
-		if _, err := newPublicKey("", "", key); (err == nil) != fits || !fits && !errors.Is(err, errUnfitKey) {
+		if _, err := (Key{Public: key}).Algorithms(); (err == nil) != fits || !fits && !errors.Is(err, errUnfitKey) {
 			t.Errorf("%d bits: %v, want it to fit: %t", bits, err, fits)
 		}
 	}

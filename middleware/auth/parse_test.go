@@ -11,10 +11,8 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"maps"
 	"math/big"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -64,9 +62,9 @@ func block(t *testing.T, kind string, der []byte, err error) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// TestReadPublicKeys checks the forms of files with keys. An unreadable key anywhere in a file is an
-// error; no key is skipped silently. A leading byte order mark is allowed.
-func TestReadPublicKeys(t *testing.T) {
+// TestParseKeys checks the forms of keys. An unreadable key anywhere in a text is an error; no key is
+// skipped silently.
+func TestParseKeys(t *testing.T) {
 	t.Parallel()
 	private := privateKeys(t)
 	rsaKey, ecPrivate := private[0].(*rsa.PrivateKey), private[2].(*ecdsa.PrivateKey)
@@ -90,51 +88,46 @@ func TestReadPublicKeys(t *testing.T) {
 		keys     int    // 0: refused
 		message  string // a piece of the error
 	}{
-		"Ed25519":              {pkix(private[1].Public()), 1, ""},
-		"EC":                   {pkix(private[2].Public()), 1, ""},
-		"several":              {"\ufeff# of the issuer\n" + good + "\n" + pkcs1 + pkix(private[4].Public()), 3, ""},
-		"65":                   {strings.Repeat(good, 65), 0, "at most 64"},
-		"PKCS #8, private":     {good + block(t, "PRIVATE KEY", pkcs8, nil), 0, "private key"},
-		"PKCS #1, private":     {block(t, "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rsaKey), nil), 0, "private key"},
-		"SEC 1, private":       {block(t, "EC PRIVATE KEY", sec1, err), 0, "private key"},
-		"encrypted":            {block(t, "ENCRYPTED PRIVATE KEY", pkcs8, nil), 0, "encrypted"},
-		"a certificate":        {block(t, "CERTIFICATE", pkcs8, nil), 0, "openssl x509"},
-		"another block":        {block(t, "MESSAGE", pkcs8, nil), 0, `"MESSAGE"`},
-		"one good, one weak":   {good + small, 0, "2048"},
-		"P-224":                {pkix(&ecKey(t, elliptic.P224()).PublicKey), 0, "P-256"},
-		"X25519":               {pkix(exchange.PublicKey()), 0, "cannot be used"},
-		"a secret":             {testSecret, 0, "neither"},
-		"a JWK Set":            {"\ufeff\n " + set, 2, ""},
-		"a JWK Set of 65":      {setOf(t, slices.Repeat([]any{jwkOf(t, ecPrivate.Public(), nil)}, 65)...), 0, "at most 64"},
-		"a private JWK":        {setOf(t, jwkOf(t, rsaKey.Public(), nil), jwkOf(t, ecPrivate.Public(), jwk{"d": "AAAA"})), 0, "private key"},
-		"a bare JWK":           {"\n" + bare(rsaKey.Public(), jwk{"kid": "a"}), 1, ""},
-		"a bare JWK, use enc":  {bare(rsaKey.Public(), jwk{"use": "enc"}), 0, "not sig"},
-		"a bare JWK, kid 7":    {bare(rsaKey.Public(), jwk{"kid": 7}), 0, "not a JWK"},
-		"two bare JWKs":        {strings.Repeat(bare(rsaKey.Public(), nil), 2), 0, "not a JWK Set"},
-		"an empty set":         {`{"keys":[]}`, 0, "no key of the set"},
-		"a set without a key":  {setOf(t, jwkOf(t, ecPrivate.Public(), jwk{"use": "enc"})), 0, "key 1 of the set"},
-		"more than a megabyte": {good + strings.Repeat("#", 1<<20), 0, "1048576"},
-		"cut":                  {cut, 0, "1 begin, 0 can be read"},
-		"cut, before":          {cut + "\n" + good, 0, "2 begin, 1 can be read"},
-		"cut, between":         {good + strings.Replace(pkcs1, "-----END RSA PUBLIC KEY-----\n", "", 1) + good, 0, "3 begin, 2 can be read"},
-		"garbage":              {good + strings.Replace(good, "MII", "M!I", 1) + good, 0, "corrupt"},
-		"indented":             {"  " + strings.ReplaceAll(good, "\n", "\n  ") + "\n" + good, 0, "indented"},
-		"commented out":        {good + "# " + good, 0, "commented out"},
+		"Ed25519":             {pkix(private[1].Public()), 1, ""},
+		"EC":                  {pkix(private[2].Public()), 1, ""},
+		"several":             {"# of the issuer\n" + good + "\n" + pkcs1 + pkix(private[4].Public()), 3, ""},
+		"65":                  {strings.Repeat(good, 65), 0, "at most 64"},
+		"PKCS #8, private":    {good + block(t, "PRIVATE KEY", pkcs8, nil), 0, "private key"},
+		"PKCS #1, private":    {block(t, "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rsaKey), nil), 0, "private key"},
+		"SEC 1, private":      {block(t, "EC PRIVATE KEY", sec1, err), 0, "private key"},
+		"encrypted":           {block(t, "ENCRYPTED PRIVATE KEY", pkcs8, nil), 0, "private key"},
+		"a certificate":       {block(t, "CERTIFICATE", pkcs8, nil), 0, "openssl x509"},
+		"another block":       {block(t, "MESSAGE", pkcs8, nil), 0, `"MESSAGE"`},
+		"one good, one weak":  {good + small, 0, "2048"},
+		"P-224":               {pkix(&ecKey(t, elliptic.P224()).PublicKey), 0, "P-256"},
+		"X25519":              {pkix(exchange.PublicKey()), 0, "cannot be used"},
+		"a secret":            {testSecret, 0, "neither"},
+		"a JWK Set":           {"\n " + set, 2, ""},
+		"a JWK Set of 65":     {setOf(t, slices.Repeat([]any{jwkOf(t, ecPrivate.Public(), nil)}, 65)...), 0, "at most 64"},
+		"a private JWK":       {setOf(t, jwkOf(t, rsaKey.Public(), nil), jwkOf(t, ecPrivate.Public(), jwk{"d": "AAAA"})), 0, "private key"},
+		"a bare JWK":          {"\n" + bare(rsaKey.Public(), jwk{"kid": "a"}), 1, ""},
+		"a bare JWK, use enc": {bare(rsaKey.Public(), jwk{"use": "enc"}), 0, "not sig"},
+		"a bare JWK, kid 7":   {bare(rsaKey.Public(), jwk{"kid": 7}), 0, "not a JWK"},
+		"two bare JWKs":       {strings.Repeat(bare(rsaKey.Public(), nil), 2), 0, "not a JWK Set"},
+		"an empty set":        {`{"keys":[]}`, 0, "no key of the set"},
+		"a set without a key": {setOf(t, jwkOf(t, ecPrivate.Public(), jwk{"use": "enc"})), 0, "key 1 of the set"},
+		"cut":                 {cut, 0, "1 begin, 0 can be read"},
+		"cut, before":         {cut + "\n" + good, 0, "2 begin, 1 can be read"},
+		"cut, between":        {good + strings.Replace(pkcs1, "-----END RSA PUBLIC KEY-----\n", "", 1) + good, 0, "3 begin, 2 can be read"},
+		"garbage":             {good + strings.Replace(good, "MII", "M!I", 1) + good, 0, "corrupt"},
+		"indented":            {"  " + strings.ReplaceAll(good, "\n", "\n  ") + "\n" + good, 0, "indented"},
+		"commented out":       {good + "# " + good, 0, "commented out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := writeKey(t, test.contents)
-			keys, left, err := ReadPublicKeys(path)
+			keys, left, err := ParseKeys([]byte(test.contents))
 			if len(keys) != test.keys || len(left) != 0 || (err == nil) != (test.keys > 0) {
 				t.Errorf("%d keys, left out %v, %v", len(keys), left, err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), test.message) || !strings.HasPrefix(err.Error(), path+": ")) {
-				t.Errorf("the error is %v, want the file and %q", err, test.message)
+			if err != nil && !strings.Contains(err.Error(), test.message) {
+				t.Errorf("the error is %v, want %q", err, test.message)
 			}
 		})
-	}
-	if _, _, err := ReadPublicKeys("none"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
 	}
 }
 
@@ -164,8 +157,8 @@ func TestParseJWKSet(t *testing.T) {
 			if got != want {
 				t.Errorf("%s is %s, want %s: %v, %v", name, got, want, left, err)
 			}
-			if err == nil && (keys[len(keys)-1].id != "good" || !slices.Equal(keys[len(keys)-1].algorithms, []string{"ES256"})) {
-				t.Errorf("%s: the good key is %q for %v", name, keys[len(keys)-1].id, keys[len(keys)-1].algorithms)
+			if err == nil && (keys[len(keys)-1].ID != "good" || keys[len(keys)-1].Alg != "ES256") {
+				t.Errorf("%s: the good key is %q for %v", name, keys[len(keys)-1].ID, keys[len(keys)-1].Alg)
 			}
 		}
 	}

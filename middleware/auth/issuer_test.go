@@ -62,7 +62,7 @@ func (s *site) publishes(t *testing.T, kinds ...kind) {
 	t.Helper()
 	var keys []any
 	for _, kind := range kinds {
-		keys = append(keys, jwkOf(t, kind.key.material, jwk{"kid": kind.key.id}))
+		keys = append(keys, jwkOf(t, kind.key.Public, jwk{"kid": kind.key.ID}))
 	}
 	s.responds(http.StatusOK, setOf(t, keys...))
 }
@@ -74,19 +74,18 @@ func (s *site) responds(status int, body string) {
 	})
 }
 
-// startIssuer returns a site with a real listener, which publishes the keys, and an
-// issuer that has fetched them.
-func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
+// issuerOf returns an issuer's site, without a network, a Verifier of its tokens, which has fetched the
+// keys unless there are none, and the log.
+func issuerOf(t *testing.T, kinds ...kind) (*site, *Verifier, *bytes.Buffer) {
 	t.Helper()
-	s := new(site)
-	s.publishes(t, kinds...)
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	verifier := NewVerifier(Options{})
-	issuer := NewIssuer(server.URL+"/jwks.json", verifier, slog.New(slog.DiscardHandler))
-	issuer.client.Transport = server.Client().Transport // the default one loses connections when any server closes
-	must.Do(t, issuer.Fetch(t.Context()))
-	return s, issuer, verifier
+	s, log := new(site), new(bytes.Buffer)
+	v := newVerifier(Options{JWKSURL: "https://issuer.test/jwks.json", Logger: slog.New(slog.NewTextHandler(log, nil))})
+	v.issuer.client.Transport = s
+	if kinds != nil {
+		s.publishes(t, kinds...)
+		must.Do(t, v.Fetch(t.Context()))
+	}
+	return s, v, log
 }
 
 // TestIssuerRotatesKeys checks that a token of a newly published key is accepted immediately,
@@ -94,8 +93,8 @@ func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
 func TestIssuerRotatesKeys(t *testing.T) {
 	t.Parallel()
 	old, fresh, local := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "")
-	site, issuer, verifier := startIssuer(t, old)
-	verifier.SetKeys([]Key{local.key, Secret(testSecret).Key()}) // has no kid, so matches any
+	site, verifier, _ := issuerOf(t, old)
+	setKeys(t, verifier, local, kind{secret: Secret(testSecret)}) // has no kid, so matches any
 	checkVerifies(t, verifier, map[string]bool{old.named(): true, local.token(`{}`): true})
 	site.publishes(t, fresh)
 	checkVerifies(t, verifier, map[string]bool{old.named(): true})
@@ -104,7 +103,7 @@ func TestIssuerRotatesKeys(t *testing.T) {
 	checkVerifies(t, verifier, map[string]bool{old.named(): false, local.token(`{}`): true, token(`{}`): true})
 	site.wantRequests(t, 2)
 	site.responds(http.StatusOK, `{"keys":[]}`)
-	if err := issuer.Fetch(t.Context()); err != nil {
+	if err := verifier.Fetch(t.Context()); err != nil {
 		t.Error(err)
 	}
 	checkVerifies(t, verifier, map[string]bool{fresh.named(): false, local.token(`{}`): true, token(`{}`): true})
@@ -115,8 +114,8 @@ func TestIssuerRotatesKeys(t *testing.T) {
 func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 	t.Parallel()
 	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
-	site, _, verifier := startIssuer(t, known)
-	set := setOf(t, jwkOf(t, fresh.key.material, jwk{"kid": "fresh"}), jwkOf(t, known.key.material, jwk{"kid": "known"}))
+	site, verifier, _ := issuerOf(t, known)
+	set := setOf(t, jwkOf(t, fresh.key.Public, jwk{"kid": "fresh"}), jwkOf(t, known.key.Public, jwk{"kid": "known"}))
 	reached, released := make(chan struct{}), make(chan struct{})
 	site.handle(func(w http.ResponseWriter, _ *http.Request) {
 		close(reached)
@@ -126,7 +125,7 @@ func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			if _, err := verifier.Verify(fresh.sign(`{"alg":"HS256","kid":"fresh"}`, fmt.Sprintf(`{"sub":"%d"}`, i))); err != nil {
+			if _, err := verifier.Verify(context.Background(), fresh.sign(`{"alg":"HS256","kid":"fresh"}`, fmt.Sprintf(`{"sub":"%d"}`, i))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -143,11 +142,11 @@ func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 func TestKeysFetchedMeanwhile(t *testing.T) {
 	t.Parallel()
 	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
-	site, issuer, verifier := startIssuer(t, known)
+	site, verifier, _ := issuerOf(t, known)
 	site.publishes(t, fresh)
 	before := verifier.trusted.Load()
-	issuer.refresh()
-	if _, _, err := verifier.authenticate(before, fresh.named()); err != nil {
+	verifier.issuer.refresh(t.Context())
+	if _, _, err := verifier.authenticate(t.Context(), before, fresh.named()); err != nil {
 		t.Error(err)
 	}
 }
@@ -172,7 +171,7 @@ func TestIssuerFails(t *testing.T) {
 		}
 	}
 	const wrong = true
-	set := setOf(t, jwkOf(t, good.key.material, nil))
+	set := setOf(t, jwkOf(t, good.key.Public, nil))
 	for name, test := range map[string]struct {
 		response http.HandlerFunc
 		want     string
@@ -187,7 +186,7 @@ func TestIssuerFails(t *testing.T) {
 		"no content":        {status(204, ""), "204", wrong},
 		"a page":            {status(200, "<html>login</html>"), "not a JWK Set", wrong},
 		"cut":               {status(200, set[:len(set)-3]), "not a JWK Set", wrong},
-		"private":           {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"d": "AAAA"}))), "private key", wrong},
+		"private":           {status(200, setOf(t, jwkOf(t, good.key.Public, jwk{"d": "AAAA"}))), "private key", wrong},
 		"too many":          {status(200, `{"keys":[`+strings.Repeat("{},", 64)+`{}]}`), "at most 64", wrong},
 		"huge":              {status(200, set+strings.Repeat(" ", 1<<20)), "1048576", wrong},
 		"cut off":           {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF", !wrong},
@@ -200,18 +199,22 @@ func TestIssuerFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			site, issuer, verifier := startIssuer(t, good)
+			site, verifier, _ := issuerOf(t, good)
+			server := httptest.NewServer(site)
+			t.Cleanup(server.Close)
+			verifier.issuer.url = server.URL
+			verifier.issuer.client.Transport = server.Client().Transport // the default one loses connections when any server closes
 			site.handle(test.response)
 			if test.want == "deadline" {
-				issuer.client.Timeout = 50 * time.Millisecond
+				verifier.issuer.client.Timeout = 50 * time.Millisecond
 			}
-			err := issuer.Fetch(t.Context())
+			err := verifier.Fetch(t.Context())
 			text := strings.ReplaceAll(fmt.Sprint(err), "Timeout", "deadline")
 			if err == nil || !strings.Contains(text, test.want) || strings.Contains(text, "SECRET") {
 				t.Errorf("got %s, want an error with %q", text, test.want)
 			}
 			checkVerifies(t, verifier, map[string]bool{good.named(): true})
-			if err := issuer.Start(t.Context()); (err != nil) != test.wrong {
+			if err := verifier.Start(t.Context()); (err != nil) != test.wrong {
 				t.Errorf("Start: %v, want an error: %t", err, test.wrong)
 			}
 		})
@@ -223,36 +226,19 @@ func TestIssuerFails(t *testing.T) {
 func TestIssuerStarts(t *testing.T) {
 	t.Parallel()
 	for set, ready := range map[string]bool{
-		setOf(t, jwkOf(t, ecKind(t, "").key.material, nil)): true, setOf(t, jwk{"kty": "AKP"}): false, `{"keys":[]}`: false,
+		setOf(t, jwkOf(t, ecKind(t, "").key.Public, nil)): true, setOf(t, jwk{"kty": "AKP"}): false, `{"keys":[]}`: false,
 	} {
-		site, issuer, _, _ := newQuietIssuer()
+		site, verifier, _ := issuerOf(t)
 		site.responds(http.StatusOK, set)
-		if err := issuer.Start(t.Context()); err != nil || (issuer.Ready() == nil) != ready {
-			t.Errorf("%s: Start: %v, Ready: %v", set, err, issuer.Ready())
+		if err := verifier.Start(t.Context()); err != nil || (verifier.Ready() == nil) != ready {
+			t.Errorf("%s: Start: %v, Ready: %v", set, err, verifier.Ready())
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := issuer.Start(ended); err == nil || issuer.Stats().Failures != 0 {
-			t.Errorf("interrupted: %v, %+v", err, issuer.Stats())
+		if err := verifier.Start(ended); err == nil || verifier.Stats().Issuer.Failures != 0 {
+			t.Errorf("interrupted: %v, %+v", err, verifier.Stats().Issuer)
 		}
 	}
-}
-
-// newQuietIssuer returns an issuer without a network, which has fetched nothing, and its log.
-func newQuietIssuer() (*site, *Issuer, *Verifier, *bytes.Buffer) {
-	s, log, verifier := new(site), new(bytes.Buffer), NewVerifier(Options{})
-	issuer := NewIssuer("https://issuer.test/", verifier, slog.New(slog.NewTextHandler(log, nil)))
-	issuer.client.Transport = s
-	return s, issuer, verifier, log
-}
-
-// quietIssuer returns an issuer without a network, which has fetched the keys, and its log.
-func quietIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier, *bytes.Buffer) {
-	t.Helper()
-	s, issuer, verifier, log := newQuietIssuer()
-	s.publishes(t, kinds...)
-	must.Do(t, issuer.Fetch(t.Context()))
-	return s, issuer, verifier, log
 }
 
 // TestIssuerLogsChanges checks that ignored keys, and a set without any, are logged once, not at
@@ -260,8 +246,8 @@ func quietIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier, *bytes
 func TestIssuerLogsChanges(t *testing.T) {
 	t.Parallel()
 	good := ecKind(t, "good")
-	site, issuer, _, log := quietIssuer(t, good)
-	valid, other := jwkOf(t, good.key.material, nil), jwkOf(t, good.key.material, jwk{"use": "enc"})
+	site, verifier, log := issuerOf(t, good)
+	valid, other := jwkOf(t, good.key.Public, nil), jwkOf(t, good.key.Public, jwk{"use": "enc"})
 	for _, phase := range []struct {
 		set  string
 		want string // the new line in the log after three fetches
@@ -276,7 +262,7 @@ func TestIssuerLogsChanges(t *testing.T) {
 		site.responds(http.StatusOK, phase.set)
 		log.Reset()
 		for range 3 {
-			must.Do(t, issuer.Fetch(t.Context()))
+			must.Do(t, verifier.Fetch(t.Context()))
 		}
 		logged := log.String()
 		if strings.Count(logged, "\n") != min(1, len(phase.want)) || !strings.Contains(logged, phase.want) {
@@ -290,9 +276,9 @@ func TestIssuerLogsChanges(t *testing.T) {
 func TestIssuerHidesQuery(t *testing.T) {
 	t.Parallel()
 	good := ecKind(t, "good")
-	site, issuer, _, log := quietIssuer(t, good)
-	issuer.url, issuer.shown = issuer.url+"?key=tell", issuer.shown+"jwks"
-	set := setOf(t, jwkOf(t, good.key.material, nil))
+	site, verifier, log := issuerOf(t, good)
+	verifier.issuer.url += "?key=tell"
+	set := setOf(t, jwkOf(t, good.key.Public, nil))
 	site.handle(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/moved" && r.Referer() == "":
@@ -303,14 +289,14 @@ func TestIssuerHidesQuery(t *testing.T) {
 			t.Errorf("it requests %s from %q", r.URL, r.Referer())
 		}
 	})
-	if err := issuer.Fetch(t.Context()); err != nil {
+	if err := verifier.Fetch(t.Context()); err != nil {
 		t.Error(err)
 	}
 	broken := errors.New("broken")
-	issuer.client.Transport = roundTripper(func(*http.Request) (*http.Response, error) { return nil, broken })
-	err := issuer.Fetch(t.Context())
-	issuer.logFailure()
-	const want = "url=https://issuer.test/jwks cause=broken"
+	verifier.issuer.client.Transport = roundTripper(func(*http.Request) (*http.Response, error) { return nil, broken })
+	err := verifier.Fetch(t.Context())
+	verifier.issuer.logFailure()
+	const want = "url=https://issuer.test/jwks.json cause=broken"
 	if logged := log.String(); !errors.Is(err, broken) || strings.Contains(logged+err.Error(), "tell") || !strings.Contains(logged, want) {
 		t.Errorf("%v; the log: %s", err, logged)
 	}

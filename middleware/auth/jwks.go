@@ -77,5 +77,7 @@ func parseJWK(text jsontext.Value) (Key, error) {
 	if alg == ed25519Alg {
 		alg = jwt.SigningMethodEdDSA.Alg()
 	}
-	return newPublicKey(jwk.KID, alg, parsed.Key())
+	key := Key{ID: jwk.KID, Alg: alg, Public: parsed.Key()}
+	_, err = key.Algorithms()
+	return key, err
 }

@@ -1,10 +1,18 @@
-// Package auth issues and verifies the bearer tokens of the service: JSON Web
-// Tokens (RFC 7519), signed with a secret or with a private key.
+// Package auth verifies bearer tokens: JSON Web Tokens (RFC 7519), signed with a secret, with a
+// private key whose public key is known, or by an issuer that publishes its keys at a URL.
+//
+//	verifier, err := auth.New(auth.Options{Secrets: []auth.Secret{secret}})
+//	…
+//	subject, err := verifier.Verify(ctx, token)
+//
+// [Verifier.Verify] is a middleware.Verify.
 package auth
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,10 +36,17 @@ const (
 	entryBytes = 400
 )
 
-// Options configure which tokens a [Verifier] accepts.
+// Options are the keys of a [Verifier], and the claims that it requires. With zero Options it
+// refuses every token.
 type Options struct {
-	// Keys are the keys that tokens may be signed with.
+	// Secrets are the HS256 keys that tokens may be signed with.
+	Secrets []Secret
+	// Keys are the public keys of those who may sign tokens.
 	Keys []Key
+	// JWKSURL is the URL of an issuer's JWK Set, which [Verifier.Watch] keeps current; empty: none.
+	// It must pass [CheckJWKSURL].
+	JWKSURL string
+
 	// Issuers are the accepted values of iss; nil: no requirement.
 	Issuers []string
 	// Audiences are the values of which aud must be or contain one; nil: no requirement.
@@ -41,26 +56,29 @@ type Options struct {
 	Scope string
 	// RequireExp rejects tokens without exp.
 	RequireExp bool
+
+	// Logger logs what happens to the issuer's keys; nil: nothing is logged.
+	Logger *slog.Logger
 }
 
 // A Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	options Options // without Keys
+	options Options // without Secrets and Keys
 	parser  *jwt.Parser
-	issuer  *Issuer // may be nil
+	issuer  *issuer // nil: none
 
 	hits, misses atomic.Uint64 // of the token cache
 	refused      refusals
 	trusted      atomic.Pointer[trusted]
 	mu           sync.Mutex // guards the following
-	own          []Key      // set by SetKeys
-	issued       []Key      // fetched from the issuer
+	own          []boundKey // set by SetKeys
+	issued       []boundKey // fetched from the issuer
 }
 
 // A trusted holds the current keys and the tokens verified with them. New keys start with an
 // empty cache, so that no token outlives the key that it was signed with.
 type trusted struct {
-	keys []Key
+	keys []boundKey
 
 	mu       sync.RWMutex // guards the following
 	verified map[string]verified
@@ -105,23 +123,48 @@ func (t verified) at(now time.Time) error {
 	return nil
 }
 
-// NewVerifier returns a Verifier with the given options.
-func NewVerifier(options Options) *Verifier {
+// New returns a Verifier. It fails for a secret that fails [Secret.Check], for a key that fails
+// [Key.Algorithms], and for a URL that fails [CheckJWKSURL].
+func New(o Options) (*Verifier, error) {
 	parser := jwt.NewParser(jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithLeeway(leeway))
 	jwt.RegisterSigningMethod(ed25519Alg, func() jwt.SigningMethod { return jwt.SigningMethodEdDSA })
-	v := &Verifier{options: options, parser: parser}
-	v.options.Keys = nil
-	v.SetKeys(options.Keys)
-	return v
+	v := &Verifier{options: o, parser: parser}
+	v.options.Secrets, v.options.Keys = nil, nil
+	if o.JWKSURL != "" {
+		if err := CheckJWKSURL(o.JWKSURL); err != nil {
+			return nil, fmt.Errorf("the URL of the issuer's keys %w", err)
+		}
+		v.issuer = newIssuer(o.JWKSURL, v.setIssued, o.Logger)
+	}
+	return v, v.SetKeys(o.Secrets, o.Keys)
 }
 
-// SetKeys replaces the keys that tokens may be signed with, except those of an [Issuer].
-// Tokens signed with removed keys are rejected from then on.
-func (v *Verifier) SetKeys(keys []Key) { v.replace(&v.own, keys) }
+// SetKeys replaces the secrets and public keys that tokens may be signed with, except those of
+// the issuer. Tokens signed with removed keys are rejected from then on. It fails as [New] does,
+// and then keeps the previous keys.
+func (v *Verifier) SetKeys(secrets []Secret, public []Key) error {
+	var own []boundKey
+	for _, secret := range secrets {
+		if err := secret.Check(); err != nil {
+			return err
+		}
+		own = append(own, secret.bind())
+	}
+	issued, err := bindAll(public)
+	if err != nil {
+		return err
+	}
+	v.replace(&v.own, append(own, issued...))
+	return nil
+}
 
-func (v *Verifier) setIssued(keys []Key) { v.replace(&v.issued, keys) }
+// setIssued replaces the keys of the issuer, which were checked when they were parsed.
+func (v *Verifier) setIssued(keys []Key) {
+	bound, _ := bindAll(keys)
+	v.replace(&v.issued, bound)
+}
 
-func (v *Verifier) replace(current *[]Key, keys []Key) {
+func (v *Verifier) replace(current *[]boundKey, keys []boundKey) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.trusted.Load() != nil && reflect.DeepEqual(*current, keys) {
@@ -134,8 +177,9 @@ func (v *Verifier) replace(current *[]Key, keys []Key) {
 // Verify returns the subject of a valid token: sub, or empty if that is not a string. It fails with a [models.Error] of
 // CodeUnauthorized or, if only the scope is missing, of CodeForbidden.
 //
-// Valid tokens are cached. Their times are checked at each use.
-func (v *Verifier) Verify(token string) (subject string, err error) {
+// Valid tokens are cached. Their times are checked at each use. A token with an unknown kid may wait for
+// the issuer's keys, until ctx is done.
+func (v *Verifier) Verify(ctx context.Context, token string) (subject string, err error) {
 	trusted := v.trusted.Load()
 	found, cached := trusted.get(token)
 	if cached {
@@ -143,7 +187,7 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 		err = found.at(time.Now())
 	} else {
 		v.misses.Add(1)
-		if found, trusted, err = v.authenticate(trusted, token); err == nil {
+		if found, trusted, err = v.authenticate(ctx, trusted, token); err == nil {
 			trusted.put(token, found)
 		}
 	}
@@ -158,12 +202,12 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 }
 
 // Accepts reports whether Verify would accept a token. It neither counts nor caches it.
-func (v *Verifier) Accepts(token string) bool {
+func (v *Verifier) Accepts(ctx context.Context, token string) bool {
 	trusted := v.trusted.Load()
 	found, cached := trusted.get(token)
 	err := found.at(time.Now())
 	if !cached {
-		found, _, err = v.authenticate(trusted, token)
+		found, _, err = v.authenticate(ctx, trusted, token)
 	}
 	return err == nil && found.scoped
 }
@@ -175,11 +219,11 @@ func MissingScope(scope string) *models.Error {
 
 // authenticate verifies a token that is not in the cache. If the kid of the token is unknown, it
 // first refreshes the keys of the issuer. It also returns the keys that it has used.
-func (v *Verifier) authenticate(before *trusted, token string) (verified, *trusted, error) {
+func (v *Verifier) authenticate(ctx context.Context, before *trusted, token string) (verified, *trusted, error) {
 	used := before
 	claims, err := v.parse(used.keys, token)
 	if errors.Is(err, errUnknownKey) && v.issuer != nil {
-		v.issuer.refresh()
+		v.issuer.refresh(ctx)
 		if used = v.trusted.Load(); used != before { // by this fetch, or one that has ended before
 			claims, err = v.parse(used.keys, token)
 		}
@@ -191,7 +235,7 @@ func (v *Verifier) authenticate(before *trusted, token string) (verified, *trust
 }
 
 // parse checks the format of a token, its signature and its claims (C4.21 to C4.23).
-func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
+func (v *Verifier) parse(keys []boundKey, token string) (*tokenClaims, error) {
 	if err := checkForm(token); err != nil {
 		return nil, err
 	}
@@ -200,7 +244,7 @@ func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
 	// without a kid matches all. Keys in the header itself are ignored (C4.21).
 	choose := func(token *jwt.Token) (any, error) {
 		kid, _ := token.Header["kid"].(string)
-		unknownKid = kid != "" && !slices.ContainsFunc(keys, func(k Key) bool { return k.id == kid })
+		unknownKid = kid != "" && !slices.ContainsFunc(keys, func(k boundKey) bool { return k.id == kid })
 		var set jwt.VerificationKeySet
 		for _, key := range keys {
 			if key.verifies(kid, token.Method.Alg()) {
@@ -242,7 +286,7 @@ func (v *Verifier) Stats() Stats {
 		s.Refused[reason] = v.refused[reason].Load()
 	}
 	if v.issuer != nil {
-		issuer := v.issuer.Stats()
+		issuer := v.issuer.currentStats()
 		s.Issuer = &issuer
 	}
 	return s

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -46,18 +47,51 @@ func nonCanonical(token string) string {
 }
 
 func testVerifier(change func(*Options)) *Verifier {
-	options := Options{Keys: []Key{Secret(testSecret).Key()}}
+	options := Options{Secrets: []Secret{Secret(testSecret)}}
 	if change != nil {
 		change(&options)
 	}
-	return NewVerifier(options)
+	return newVerifier(options)
+}
+
+// newVerifier returns the Verifier with valid options.
+func newVerifier(o Options) *Verifier {
+	v, err := New(o)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// setKeys replaces the keys of a Verifier by valid ones.
+func setKeys(t *testing.T, v *Verifier, kinds ...kind) {
+	t.Helper()
+	must.Do(t, v.SetKeys(secretsOf(kinds), keysOf(kinds)))
+}
+
+func secretsOf(kinds []kind) (secrets []Secret) {
+	for _, kind := range kinds {
+		if kind.secret != nil {
+			secrets = append(secrets, kind.secret)
+		}
+	}
+	return secrets
+}
+
+func keysOf(kinds []kind) (keys []Key) {
+	for _, kind := range kinds {
+		if kind.key.Public != nil {
+			keys = append(keys, kind.key)
+		}
+	}
+	return keys
 }
 
 // checkRefuses checks the error for a token, twice: a rejected token must not be cached.
 func checkRefuses(t *testing.T, v *Verifier, token string, code models.Code, message string) {
 	t.Helper()
 	for range 2 {
-		_, err := v.Verify(token)
+		_, err := v.Verify(context.Background(), token)
 		failure, ok := errors.AsType[*models.Error](err)
 		if !ok || failure.Code != code || !strings.Contains(failure.Message, message) || strings.Contains(failure.Error(), testSecret) {
 			t.Errorf("%s: %v, want error %d with %q", readable(token), err, code, message)
@@ -79,7 +113,7 @@ func readable(token string) string {
 func checkVerifies(t *testing.T, v *Verifier, tokens map[string]bool) {
 	t.Helper()
 	for token, want := range tokens {
-		if _, err := v.Verify(token); (err == nil) != want {
+		if _, err := v.Verify(context.Background(), token); (err == nil) != want {
 			t.Errorf("%s: %v, want accepted: %t", readable(token), err, want)
 		}
 	}
@@ -88,6 +122,7 @@ func checkVerifies(t *testing.T, v *Verifier, tokens map[string]bool) {
 // A kind is one algorithm and a key for it.
 type kind struct {
 	alg    string
+	secret Secret // nil: key verifies
 	key    Key
 	signer any    // for jwt.SigningMethod.Sign
 	public []byte // the public key in PEM
@@ -97,13 +132,11 @@ type kind struct {
 func kinds(t *testing.T) []kind {
 	t.Helper()
 	private := privateKeys(t)
-	all := []kind{{alg: "HS256", key: Secret(testSecret).Key(), signer: []byte(testSecret), public: publicPEM(t, private[0])}}
+	all := []kind{{alg: "HS256", secret: Secret(testSecret), signer: []byte(testSecret), public: publicPEM(t, private[0])}}
 	for _, key := range private {
-		algorithms := must.Get(algorithmsOf(key.Public()))(t)
-		for _, alg := range algorithms {
-			// Bound to all algorithms of its type.
-			public := must.Get(newPublicKey("", "", key.Public()))(t)
-			all = append(all, kind{alg, public, key, publicPEM(t, key)})
+		public := Key{Public: key.Public()} // for all algorithms of its type
+		for _, alg := range must.Get(public.Algorithms())(t) {
+			all = append(all, kind{alg: alg, key: public, signer: key, public: publicPEM(t, key)})
 		}
 	}
 	if len(all) != len(algorithms()) {
@@ -142,7 +175,7 @@ func publicPEM(t *testing.T, key crypto.Signer) []byte {
 func hmacKind(alg string, secret []byte) kind { return kind{alg: alg, signer: secret} }
 
 func (k kind) verifier() *Verifier {
-	return NewVerifier(Options{Keys: []Key{k.key}})
+	return newVerifier(Options{Secrets: secretsOf([]kind{k}), Keys: keysOf([]kind{k})})
 }
 
 // sign makes a correctly signed token of any header and payload, valid or not. HS256 in the
@@ -166,12 +199,11 @@ func (k kind) token(payload string) string { return k.sign(`{"alg":"HS256","typ"
 func (k kind) headed(header string) string { return k.sign(header, `{}`) }
 
 // named makes a token with the kid of its key.
-func (k kind) named() string { return k.headed(`{"alg":"HS256","kid":"` + k.key.id + `"}`) }
+func (k kind) named() string { return k.headed(`{"alg":"HS256","kid":"` + k.key.ID + `"}`) }
 
 // ecKind returns a key for ES256 with a kid.
 func ecKind(t *testing.T, kid string) kind {
 	t.Helper()
 	private := ecKey(t, elliptic.P256())
-	key := must.Get(newPublicKey(kid, "", private.Public()))(t)
-	return kind{"ES256", key, private, publicPEM(t, private)}
+	return kind{alg: "ES256", key: Key{ID: kid, Public: private.Public()}, signer: private, public: publicPEM(t, private)}
 }

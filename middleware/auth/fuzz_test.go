@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -31,7 +32,7 @@ func FuzzToken(f *testing.F) {
 	v := testVerifier(nil)
 	f.Fuzz(func(t *testing.T, token string, header, payload []byte) {
 		for _, token := range []string{token, sign(string(header), string(payload))} {
-			_, err := v.Verify(token)
+			_, err := v.Verify(context.Background(), token)
 			var failure *models.Error
 			switch {
 			case err == nil:

@@ -1,0 +1,9 @@
+package keys
+
+import (
+	"testing"
+
+	"plantstore/internal/watchdog"
+)
+
+func TestMain(m *testing.M) { watchdog.Main(m) }

@@ -1,0 +1,71 @@
+package auth
+
+import (
+	"encoding/asn1"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"plantstore/models"
+)
+
+// Errors of texts that are rejected as secrets.
+var (
+	// errWeakSecret is returned for a secret that is too short.
+	errWeakSecret = errors.New("the secret is too weak")
+	// ErrKeyAsSecret is returned for a key instead of a secret. Public keys are published, and
+	// anyone who has the secret can sign tokens.
+	ErrKeyAsSecret = errors.New("it is a key or a certificate, not a secret: whoever knows it could sign tokens; " +
+		"public keys belong in JWT_PUBLIC_KEYS; make a secret with: openssl rand -hex 32")
+)
+
+// minSecret is the minimum length in bytes of an HS256 key (RFC 7518, section 3.2;
+// C4.24).
+const minSecret = 32
+
+// A Secret is an HS256 key. It prints, logs and encodes as REDACTED (C4.25).
+type Secret []byte
+
+// Format implements [fmt.Formatter], for every verb.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, models.Redacted) }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (Secret) MarshalText() ([]byte, error) { return []byte(models.Redacted), nil }
+
+// Check returns an error for a secret of less than 32 bytes, and for a key or a certificate.
+func (s Secret) Check() error {
+	if isKey(string(s)) {
+		return ErrKeyAsSecret
+	}
+	if len(s) < minSecret {
+		return fmt.Errorf("%w: it has %d bytes, HS256 needs at least %d; make one with: openssl rand -hex 32", errWeakSecret, len(s), minSecret)
+	}
+	return nil
+}
+
+// bind returns the key that verifies tokens signed with the secret, by HS256.
+func (s Secret) bind() boundKey {
+	return boundKey{algorithms: []string{jwt.SigningMethodHS256.Alg()}, material: []byte(s)}
+}
+
+// isKey reports whether text is a key or a certificate: in PEM, a JWK or JWK Set, or DER, also
+// in base64, as PEM has it between its first and last lines.
+func isKey(text string) bool {
+	decoded, _ := base64.StdEncoding.DecodeString(text) // it skips line ends
+	return strings.Contains(text, "-----BEGIN ") || strings.Contains(text, `"kty"`) || isDER([]byte(text)) || isDER(decoded)
+}
+
+// minDER is the size in bytes of the smallest public key, of Ed25519, and more than openssl
+// rand -base64 32 encodes.
+const minDER = 44
+
+// isDER reports whether der is a sequence in DER, as all keys and certificates are.
+func isDER(der []byte) bool {
+	var elements []asn1.RawValue
+	rest, err := asn1.Unmarshal(der, &elements)
+	return err == nil && len(rest) == 0 && len(der) >= minDER
+}
