@@ -34,7 +34,7 @@ func TestStorageURLFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "url")
 	load := func() (*config.Config, error) {
 		return config.Load(config.Sources{
-			Environ: map[string]string{"STORAGE_URL_FILE": path}, StorageOptions: storageOptions(),
+			Environ: map[string]string{"STORAGE_URL_FILE": path}, Options: config.Options(storageOptions()...),
 		})
 	}
 	if _, err := load(); err == nil || !strings.Contains(err.Error(), "name the file with the storage URL") {

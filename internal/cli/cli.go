@@ -86,7 +86,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 			"  plantstore completion fish >~/.config/fish/completions/plantstore.fish"
 		_ = root.Walk(func(cmd *cli.Command) error { // the function never fails
 			cmd.Description = strings.ReplaceAll(cmd.Description, "plantstore ", p.Name+" ")
-			cmd.OnUsageError = usageError
+			cmd.OnUsageError = p.usageError
 			cmd.HideHelpCommand = cmd != root // the library would list it as a subcommand of every command
 			return nil
 		})

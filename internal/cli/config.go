@@ -18,13 +18,13 @@ func newConfig(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore config | grep ADDR",
 		Flags:  allOptionFlags(p),
-		Action: configured(p, printConfig),
+		Action: configured(p, printConfig, ""),
 	}
 }
 
 func printConfig(_ context.Context, p *Process, _ *cli.Command, c *config.Config) error {
-	if err := c.CheckServe(); err != nil {
-		return misuseBy(err)
+	if err := misuseBy(c.CheckServe()); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintln(p.Stdout, strings.Join(c.Lines(), "\n"))
 	return err

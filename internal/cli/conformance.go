@@ -36,38 +36,42 @@ func newConformance(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: "list", Usage: "print all requests and expected responses, and send nothing", HideDefault: true},
 			&cli.StringFlag{Name: "url", Destination: &o.URL, Usage: "base `URL` of the server"},
 			&cli.StringFlag{Name: "unix-socket", Destination: &o.Socket, Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
-			&cli.DurationFlag{Name: "wait", Destination: &o.Wait, Usage: "wait up to this `time` for a server that is starting, such as 30s", HideDefault: true},
+			&cli.DurationFlag{Name: "wait", Destination: &o.Wait, Usage: "wait up to this `TIME` for a server that is starting, such as 30s", HideDefault: true},
 			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the trusted authorities for https (PEM), instead of the system's"},
-			&cli.StringFlag{Name: "token", Usage: "access `token`, instead of TOKEN; other users can read it"},
+			&cli.StringFlag{Name: "token", Usage: "access `TOKEN`, instead of TOKEN; other users can read it"},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token, instead of TOKEN"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for cases with special tokens"},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with a private key that the server accepts (PEM), instead of --secret-file"},
-			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key, as for plantstore token"},
-			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid), if the server requires one"},
+			&cli.StringFlag{Name: "alg", Usage: "`ALGORITHM` of --key, as for plantstore token"},
+			&cli.StringFlag{Name: "kid", Usage: "`NAME` of the key, kid, if the server requires one"},
 			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
-			&cli.StringFlag{Name: "rule", Destination: &o.Rule, Usage: "run or list only the cases of `RULE`, such as C2.12"},
+			&cli.StringFlag{Name: "rule", Usage: "run or list only the cases of `RULE`, such as C2.12"},
 			&cli.BoolFlag{Name: "fail-fast", Destination: &o.FailFast, Usage: "stop at the first deviation", HideDefault: true},
 			&cli.BoolFlag{Name: "verbose", Usage: "print every rule, every failed case, and why cases were not run", HideDefault: true},
 			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store, in which common ids are free", HideDefault: true},
 			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include cases that wait for timeouts", HideDefault: true},
-			&cli.IntFlag{Name: "max-body-bytes", Config: decimal(), Destination: &o.MaxBodyBytes, Usage: "maximum body size of the server in `bytes`", Value: 1 << 20},
-			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "`time` limit of the server for a request", DefaultText: "30s"},
+			&cli.IntFlag{Name: "max-body-bytes", Config: decimal(), Destination: &o.MaxBodyBytes, Usage: "maximum body size of the server in `BYTES`", Value: 1 << 20},
+			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "`TIME` limit of the server for a request", DefaultText: "30s"},
 			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect the server to refuse tokens without exp (JWT_REQUIRE_EXP)", HideDefault: true},
-			&cli.StringFlag{Name: "rate-limit", Usage: "`rate` limit of the server, such as 100/s: stay below it, and include the case that exceeds it"},
-			choiceFlag("format", "`format` of the report: text, json or junit", "text", "text", "json", "junit"),
+			&cli.StringFlag{Name: "rate-limit", Usage: "`RATE` limit of the server, such as 100/s: stay below it, but for the case that exceeds it"},
+			choiceFlag("format", "`FORMAT` of the report: text, json or junit", "text", "text", "json", "junit"),
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd, o) },
 	}
 }
 
 func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *conformance.Options) (err error) {
+	o.Rule = cmd.String("rule")
+	if number, ok := strings.CutPrefix(o.Rule, "c"); ok {
+		o.Rule = "C" + number
+	}
 	if cmd.Bool("list") {
 		if err := conformance.WriteList(p.Stdout, o.Rule); err != nil {
 			return misuseOf(cmd, "%v", err)
 		}
 		return nil
 	}
-	format := cmd.String("format")
+	format := chosen(cmd, "format")
 	if cmd.Bool("verbose") && format == "text" {
 		format = "verbose"
 	}

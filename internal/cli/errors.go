@@ -20,8 +20,13 @@ type exitError struct {
 func (e *exitError) Unwrap() error { return e.error }
 
 // misuseBy returns err as a misuse: an invalid command line or configuration. Each joined error
-// is printed on its own line.
-func misuseBy(err error) error { return &exitError{err, exitMisuse} }
+// is printed on its own line. It returns nil for nil.
+func misuseBy(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{err, exitMisuse}
+}
 
 func misuse(format string, args ...any) error { return misuseBy(fmt.Errorf(format, args...)) }
 

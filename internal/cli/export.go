@@ -36,7 +36,7 @@ func newExport(p *Process) *cli.Command {
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
 		Flags: storeFlags(p,
-			choiceFlag("format", "`format` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
+			choiceFlag("format", "`FORMAT` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
 			forceFlag(), jsonFlag(), quietFlag(),
 		),
 		ArgValidator: arguments(0, 1),

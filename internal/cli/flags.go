@@ -34,16 +34,16 @@ func optionFlags(p *Process, envs ...string) (flags []cli.Flag) {
 // optionFlag returns the flag of an option. Package config checks a text together with the
 // values of other sources.
 func optionFlag(o config.Option, category string) cli.Flag {
-	if o.Bool {
-		return &cli.BoolFlag{Name: o.Flag, Usage: o.Help, Category: category, HideDefault: true}
-	}
 	return &cli.StringFlag{Name: o.Flag, Usage: o.Help, Category: category, DefaultText: o.Default, HideDefault: o.Default == ""}
 }
 
 func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
-	validate := func(text string) error { return config.CheckChoice(text, values) }
-	return &cli.StringFlag{Name: name, Usage: usage, Value: preset, HideDefault: preset == "", Validator: validate}
+	validate := func(text string) error { _, err := config.Choice(text, values); return err }
+	return &cli.StringFlag{Name: name, Usage: usage, Value: preset, DefaultText: preset, HideDefault: preset == "", Validator: validate}
 }
+
+// chosen returns the value of a choiceFlag.
+func chosen(cmd *cli.Command, name string) string { return strings.ToLower(cmd.String(name)) }
 
 func storageOptions(p *Process) (envs []string) {
 	for _, o := range p.options() {
@@ -63,7 +63,7 @@ func jsonFlag() cli.Flag {
 }
 
 func formatFlag() cli.Flag {
-	return choiceFlag("format", "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)", "", "table", "jsonl", "csv")
+	return choiceFlag("format", "`FORMAT` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)", "", "table", "jsonl", "csv")
 }
 
 func quietFlag() cli.Flag {

@@ -35,7 +35,7 @@ func newHealth(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore health",
 		Flags:  storeFlags(p),
-		Action: configured(p, health),
+		Action: configured(p, health, "ADMIN_ADDR"),
 	}
 }
 

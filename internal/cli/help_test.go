@@ -88,5 +88,5 @@ func TestForgedLine(t *testing.T) {
 		`STORAGE_URL (--storage-url): *`)
 	checkFailure(t, run(t, nil, "plants", "import", "no\nplantstore: \x1b[2Kforged\u009b.csv"), 1,
 		`import no\u000aplantstore: \u001b[2Kforged\u009b.csv: *`)
-	checkFailure(t, run(t, nil, "--x\nplantstore: forged"), 2, `flag provided but not defined: -x\u000aplantstore: forged*`, "see: plantstore --help")
+	checkFailure(t, run(t, nil, "--x\nplantstore: forged"), 2, `flag provided but not defined: --x\u000aplantstore: forged*`, "see: plantstore --help")
 }

@@ -34,8 +34,8 @@ func newImport(p *Process) *cli.Command {
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
 		Flags: append(storeFlags(p,
-			choiceFlag("format", "`format` of the files: jsonl, json (an array) or csv (default: by file name)", "", "jsonl", "json", "csv"),
-			choiceFlag("on-conflict", "`action` if a different plant has the id: error (a bad line) or skip", "error", "error", "skip"),
+			choiceFlag("format", "`FORMAT` of the files: jsonl, json (an array) or csv (default: by file name)", "", "jsonl", "json", "csv"),
+			choiceFlag("on-conflict", "`ACTION` if a different plant has the id: error (a bad line) or skip", "error", "error", "skip"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "report the result without storing anything", HideDefault: true},
 			jsonFlag(), quietFlag(),
 		), optionFlags(p, "MAX_BODY_BYTES")...),
@@ -58,7 +58,7 @@ type importer struct {
 const maxReported = 100
 
 func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
+	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: chosen(cmd, "on-conflict") == "skip"}}
 	for _, file := range cmd.Args().Slice() { // before the first one is imported
 		if err := i.check(file); err != nil {
 			return err

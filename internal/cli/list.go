@@ -25,7 +25,7 @@ func newList(p *Process) *cli.Command {
 		Flags: storeFlags(p,
 			&cli.Int64Flag{Name: "after", Value: math.MinInt64, Config: decimal(), Usage: "only plants whose id is greater than `ID`", HideDefault: true},
 			&cli.Int64Flag{Name: "limit", Config: decimal(), Usage: "at most `N` plants", HideDefault: true},
-			&cli.StringFlag{Name: "tag", Usage: "only plants with this `tag`"},
+			&cli.StringFlag{Name: "tag", Usage: "only plants with this `TAG`"},
 			formatFlag(),
 		),
 		Action: configured(p, list),

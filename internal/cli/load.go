@@ -12,13 +12,15 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
 )
 
-// configured returns the action of a command that needs the configuration.
-func configured(p *Process, run func(context.Context, *Process, *cli.Command, *config.Config) error) cli.ActionFunc {
+// configured returns the action of a command that needs the configuration. others are as for loadConfig.
+func configured(p *Process, run func(context.Context, *Process, *cli.Command, *config.Config) error, others ...string) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		c, err := loadConfig(p, cmd)
+		c, misspelled, err := loadConfig(p, cmd, others...)
+		printMisspelled(p, misspelled)
 		if err != nil {
 			return err
 		}
@@ -26,58 +28,64 @@ func configured(p *Process, run func(context.Context, *Process, *cli.Command, *c
 	}
 }
 
-func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
+// loadConfig returns the options that a command uses: those of its flags, and others whose names in the
+// environment begin with one of others. It also returns the names that are nearly those of options.
+func loadConfig(p *Process, cmd *cli.Command, others ...string) (*config.Config, []misspelling, error) {
 	dotenv, err := readDotenv()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := checkSpelling(p, dotenv); err != nil {
-		return nil, err
+	found := slices.DeleteFunc(misspellings(p, "environment", p.environ()), func(m misspelling) bool {
+		return !m.ofTokens() // it may be of another program
+	})
+	found = append(found, misspellings(p, config.DotenvFile, dotenv)...)
+	if i := slices.IndexFunc(found, func(m misspelling) bool { return m.ofTokens() && m.source == config.DotenvFile }); i >= 0 {
+		return nil, nil, misuse("%v", found[i]) // without the option, a server accepts more tokens
 	}
 	flags, err := givenFlags(p, cmd)
 	if err != nil {
-		return nil, err
+		return nil, found, err
 	}
-	c, err := config.Load(config.Sources{Engines: p.Engines, StorageOptions: p.StorageOptions, Flags: flags, Environ: p.environ(), Dotenv: dotenv})
+	used := slices.DeleteFunc(p.options(), func(o config.Option) bool {
+		hasFlag := slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Flag })
+		return !hasFlag && !slices.ContainsFunc(others, func(prefix string) bool { return strings.HasPrefix(o.Env, prefix) })
+	})
+	c, err := config.Load(config.Sources{Engines: p.Engines, Options: used, Flags: flags, Environ: p.environ(), Dotenv: dotenv})
 	if err != nil {
-		return nil, misuseBy(err)
+		return nil, found, misuseBy(err)
 	}
-	return c, nil
+	return c, found, nil
 }
 
-// checkSpelling refuses a name in .env that is nearly that of an option for tokens: a server without
-// the option accepts more tokens. It warns about one of another option, which may be of another program,
-// and about one in the environment.
-func checkSpelling(p *Process, dotenv map[string]string) error {
-	for _, text := range misspelled(p.options(), p.environ(), jwtPrefix) { // systemd passes .env as environment
-		fmt.Fprintf(p.Stderr, "%s: environment: %s\n", p.Name, text)
-	}
-	for _, text := range misspelled(p.options(), dotenv, "") {
-		if strings.HasPrefix(text, jwtPrefix) {
-			return misuse(".env: %s", text)
-		}
-		fmt.Fprintf(p.Stderr, "%s: .env: %s\n", p.Name, text)
-	}
-	return nil
+// A misspelling is a name that is nearly that of an option.
+type misspelling struct{ source, name, option string }
+
+// ofTokens reports whether it seems to be of an option for tokens.
+func (m misspelling) ofTokens() bool { return strings.HasPrefix(strings.ToUpper(m.name), "JWT_") }
+
+func (m misspelling) String() string {
+	return fmt.Sprintf("%s: %s is not an option: did you mean %s?", m.source, m.name, m.option)
 }
 
-// jwtPrefix begins the names of the options for tokens.
-const jwtPrefix = "JWT_"
-
-// misspelled returns a sentence for each long name with that prefix and a value that is nearly that of
-// an option.
-func misspelled(options []config.Option, values map[string]string, prefix string) (all []string) {
+// misspellings returns those among names with values.
+func misspellings(p *Process, source string, values map[string]string) (found []misspelling) {
+	options := p.options()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		known := slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name })
-		if known || len(name) < 8 || values[name] == "" || !strings.HasPrefix(name, prefix) {
+		if values[name] == "" || slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name }) {
 			continue
 		}
-		near := slices.IndexFunc(options, func(o config.Option) bool { return config.Near(name, o.Env) })
+		near := slices.IndexFunc(options, func(o config.Option) bool { return config.Near(strings.ToUpper(name), o.Env) })
 		if near >= 0 {
-			all = append(all, fmt.Sprintf("%s is not an option: did you mean %s?", name, options[near].Env))
+			found = append(found, misspelling{source, name, options[near].Env})
 		}
 	}
-	return all
+	return found
+}
+
+func printMisspelled(p *Process, found []misspelling) {
+	for _, m := range found {
+		fmt.Fprintf(p.Stderr, "%s: %v\n", p.Name, m)
+	}
 }
 
 func readDotenv() (map[string]string, error) {
@@ -87,7 +95,7 @@ func readDotenv() (map[string]string, error) {
 	case errors.Is(err, config.ErrDotenv):
 		return nil, misuse(".env: %v", err)
 	case err != nil:
-		return nil, misuse("%w; make it a file that only this user can change and read, or run the command in another directory", err)
+		return nil, misuseBy(app.AdviseRead(err, ""))
 	}
 	return dotenv, nil
 }
@@ -100,7 +108,7 @@ func givenFlags(p *Process, cmd *cli.Command) (map[string]string, error) {
 		if o.Flag == "" || !cmd.IsSet(o.Flag) {
 			continue
 		}
-		text := fmt.Sprint(cmd.Value(o.Flag))
+		text := cmd.String(o.Flag)
 		if strings.HasPrefix(text, "--") {
 			return nil, misuseOf(cmd, "--%s needs a value, and got %q", o.Flag, text)
 		}

@@ -16,9 +16,9 @@ func newOpenAPI(p *Process) *cli.Command {
 		Description: "Examples:\n" +
 			"  plantstore openapi --format json >openapi.json",
 		Flags: append([]cli.Flag{
-			choiceFlag("format", "`format` of the description: yaml or json", "yaml", "yaml", "json"),
+			choiceFlag("format", "`FORMAT` of the description: yaml or json", "yaml", "yaml", "json"),
 		}, optionFlags(p, "ADDR", "BASE_URL")...),
-		Action: configured(p, printOpenAPI),
+		Action: configured(p, printOpenAPI, "PORT", "TLS_", "ACME_"),
 	}
 }
 
@@ -28,7 +28,7 @@ func printOpenAPI(_ context.Context, p *Process, cmd *cli.Command, c *config.Con
 		return err
 	}
 	document := description.YAML
-	if cmd.String("format") == "json" {
+	if chosen(cmd, "format") == "json" {
 		document = description.JSON
 	}
 	_, err = p.Stdout.Write(document.Bytes())

@@ -26,7 +26,7 @@ func newPlants(p *Process) *cli.Command {
 
 // fileFormat returns the format of --format, or else by the file name.
 func fileFormat(cmd *cli.Command, file string) plantio.Format {
-	switch cmd.String("format") {
+	switch chosen(cmd, "format") {
 	case "jsonl", "json", "table":
 		return plantio.JSONLines
 	case "csv":
@@ -41,7 +41,7 @@ func printPlants(
 	read func(ctx context.Context, store app.Store, each func(storage.Record) error) error,
 ) error {
 	out := plantio.NewWriter(p.Stdout, fileFormat(cmd, ""))
-	if name := cmd.String("format"); name == "table" || name == "" && logging.IsTerminal(p.Stdout) {
+	if name := chosen(cmd, "format"); name == "table" || name == "" && logging.IsTerminal(p.Stdout) {
 		out = plantio.NewTable(p.Stdout)
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) error {

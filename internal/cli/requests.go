@@ -28,7 +28,7 @@ func newRequests(p *Process) *cli.Command {
 		Flags: storeFlags(p,
 			&cli.BoolFlag{Name: "follow", Usage: "wait for more until Ctrl-C", HideDefault: true},
 			&cli.BoolFlag{Name: "errors", Usage: "only requests that were refused or failed", HideDefault: true},
-			&cli.StringFlag{Name: "subject", Usage: "only requests with a token of this `subject`"},
+			&cli.StringFlag{Name: "subject", Usage: "only requests with a token of this `SUBJECT`"},
 			&cli.Uint16Flag{Name: "limit", Config: decimal(), Usage: "only the last `N` requests", HideDefault: true},
 			&cli.BoolFlag{Name: "verbose", Usage: "print headers and bodies, too", HideDefault: true},
 			jsonFlag(),

@@ -42,25 +42,40 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 	if temporary.Path != "" {
 		defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(temporary.Path))) }()
 	}
-	c, err := loadConfig(p, cmd)
+	c, misspelled, err := loadConfig(p, cmd, "")
+	if err == nil {
+		err = misuseBy(errors.Join(c.CheckServe(), c.CheckFaults(cmd.Bool("ephemeral"))))
+	}
+	var server *app.App
+	if err == nil {
+		server, err = openServer(ctx, p, cmd, c, temporary)
+	}
 	if err != nil {
+		printMisspelled(p, misspelled) // there is no log
 		return err
 	}
-	if err := errors.Join(c.CheckServe(), c.CheckFaults(cmd.Bool("ephemeral"))); err != nil {
-		return misuseBy(err)
-	}
+	server.Notice(func(logger *slog.Logger) {
+		for _, m := range misspelled {
+			logger.Warn("misspelled option", "name", m.name, "source", m.source, "hint", "did you mean "+m.option+"?")
+		}
+	})
+	return errors.Join(server.Run(ctx), server.Close())
+}
+
+// openServer returns the server with its seed.
+func openServer(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, temporary storage.Location) (*app.App, error) {
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: temporary,
 		ResetCommand: ephemeralCommand(p, cmd, c, "plants reset"), SentCommand: ephemeralCommand(p, cmd, c, "requests"),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := seed(ctx, p, cmd, c, server); err != nil {
-		return errors.Join(err, server.Close())
+		return nil, errors.Join(err, server.Close())
 	}
-	return errors.Join(server.Run(ctx), server.Close())
+	return server, nil
 }
 
 // ephemeral creates the temporary directory of --ephemeral, if it is given, and returns the database

@@ -39,14 +39,20 @@ func newToken(p *Process) *cli.Command {
 			"  plantstore token --key private.pem --ttl 1h\n" +
 			"  plantstore token --ttl=-1h    # expired, for tests",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: keys.DefaultSubject},
-			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
+			&cli.StringFlag{Name: "subject", Usage: "`SUBJECT` of the token (sub)", Value: keys.DefaultSubject, DefaultText: keys.DefaultSubject},
+			&cli.DurationFlag{Name: "ttl", Usage: "`LIFETIME` of the token; 0: no expiry, negative: expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
 			&cli.BoolFlag{Name: "link", Usage: "print a link to the docs page with the token filled in", HideDefault: true},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
-			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key (default: RS256, ES256, ES384, ES512 or EdDSA, depending on the key)"},
-			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
+			&cli.StringFlag{Name: "alg", Usage: "`ALGORITHM` of --key (default: RS256, ES256, ES384, ES512 or EdDSA, depending on the key)"},
+			&cli.StringFlag{Name: "kid", Usage: "`NAME` of the key, kid (default: from JWT_PUBLIC_KEYS, else none)"},
 		}, optionFlags(p, append([]string{"BASE_URL"}, tokenCommandOptions(p)...)...)...),
-		Action: configured(p, printToken),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			others := []string{"JWT_"}
+			if cmd.Bool("link") {
+				others = append(others, "ADDR", "PORT", "DOCS", "TLS_", "ACME_")
+			}
+			return configured(p, printToken, others...)(ctx, cmd)
+		},
 	}
 }
 
@@ -60,7 +66,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 		ttl = keys.LinkLifetime
 	}
 	if ttl == 0 && c.JWTRequireExp {
-		fmt.Fprintln(p.Stderr, p.Name+": the token never expires, so a server with JWT_REQUIRE_EXP=true refuses it; set --ttl")
+		fmt.Fprintln(p.Stderr, p.Name+": the token never expires, so a server with JWT_REQUIRE_EXP=on refuses it; set --ttl")
 	}
 	signer, err := signerOf(ctx, p, cmd, c)
 	if err != nil {

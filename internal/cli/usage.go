@@ -17,22 +17,54 @@ func misuseOf(cmd *cli.Command, format string, args ...any) error {
 	return misuseBy(errors.Join(fmt.Errorf(format, args...), errors.New("see: "+cmd.FullName()+" --help")))
 }
 
-func usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error {
+func (p *Process) usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error {
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // the flag of a misspelled command
 		return arguments(0, 0)(ctx, cmd)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		return misuseOf(cmd, "%w%s", err, didYouMean(name, cli.SuggestFlag(cmd.Flags, name, false)))
+		return p.unknownFlag(cmd, name)
 	}
 	for term, reason := range map[string]string{
 		"strconv.ParseInt:": "must be an integer of 64 bits", "strconv.ParseUint:": "must be a number from 0 to 65535",
 		"parse error": "must be true or false", "time:": "must be a duration, such as 90s or 24h",
 	} {
 		if flag, _, found := strings.Cut(err.Error(), ": "+term); found { // the library quotes the terms of Go
-			return misuseOf(cmd, "%s: %s", flag, reason)
+			return misuseOf(cmd, "%s: %s", dashed(flag), reason)
 		}
 	}
-	return misuseOf(cmd, "%w", err)
+	return misuseOf(cmd, "%s", dashed(err.Error()))
+}
+
+// dashed returns a message of the library with the usual form of a flag.
+func dashed(text string) string { return strings.Replace(text, " for flag -", " for flag --", 1) }
+
+// unknownFlag returns the error of a flag that a command does not have.
+func (p *Process) unknownFlag(cmd *cli.Command, name string) error {
+	given := "-" + name
+	if slices.ContainsFunc(p.Args, func(arg string) bool { return strings.HasPrefix(arg, "--"+name) }) {
+		given = "--" + name
+	}
+	hint := didYouMean(name, cli.SuggestFlag(cmd.Flags, name, false))
+	if cmd.Name == "serve" && name == "port" { // PORT has no flag
+		hint = didYouMean("addr", "--addr")
+	}
+	if below := commandWith(cmd.Commands, name); below != nil {
+		hint = fmt.Sprintf(": flags follow their command, such as %s --%s", below.FullName(), name)
+	}
+	return misuseOf(cmd, "flag provided but not defined: %s%s", given, hint)
+}
+
+// commandWith returns the first of the commands, and of those below them, that has a flag, or nil.
+func commandWith(commands []*cli.Command, flag string) *cli.Command {
+	for _, cmd := range commands {
+		if slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+			return cmd
+		}
+		if below := commandWith(cmd.Commands, flag); below != nil {
+			return below
+		}
+	}
+	return nil
 }
 
 // arguments returns a check that a command has least to most arguments, none of which is empty,

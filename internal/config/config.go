@@ -4,8 +4,10 @@
 package config
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"plantstore/internal/ratelimit"
@@ -64,11 +66,9 @@ type Option struct {
 	Default string
 	// Help describes the option in one line. The name of its value is in back quotes.
 	Help string
-	// Bool is set if the flag needs no value.
-	Bool bool
 	// Secret is set if the value is never printed (C4.25).
 	Secret bool
-	// Values are the valid values if there are only a few: set gets no others.
+	// Values are the valid values if there are only a few, in lower case: Set gets no others.
 	Values []string
 	// Group is the heading under which help and documents list the option.
 	Group string
@@ -83,7 +83,7 @@ type Option struct {
 // means STORAGE_URL for a database file.
 func Options(storageOptions ...Option) []Option {
 	if storageOptions == nil {
-		storageOptions = []Option{StorageURL("`bbolt:PATH` or PATH of the database")}
+		storageOptions = []Option{StorageURL("`PATH` of the database, or bbolt:PATH")}
 	}
 	return slices.Concat(
 		grouped("Service", slices.Concat(addressOptions(), storageOptions, pageOptions())), grouped("TLS", tlsOptions()), grouped("Tokens", tokenOptions()),
@@ -127,13 +127,13 @@ func pageOptions() []Option {
 	return []Option{
 		{
 			Env: "CORS_ORIGINS", Flag: "cors-origins",
-			Help: "comma-separated `origins` whose pages may use the service, or * for all",
+			Help: "comma-separated `ORIGINS` whose pages may use the service, or * for all",
 			Set:  parsed(parseOrigins, func(c *Config) *[]string { return &c.CORSOrigins }),
 		},
 		{
-			Env: "DOCS", Flag: "docs", Default: "on", Values: []string{"on", "off"},
-			Help: "`on` or off: serve the docs page at /docs",
-			Set:  func(c *Config, v string) error { c.Docs = v == "on"; return nil },
+			Env: "DOCS", Flag: "docs", Default: "on",
+			Help: "`SWITCH` for the docs page at /docs: on or off",
+			Set:  parsed(parseBool, func(c *Config) *bool { return &c.Docs }),
 		},
 	}
 }
@@ -142,7 +142,7 @@ func tokenOptions() []Option {
 	return []Option{
 		{
 			Env: "JWT_SECRET", Secret: true,
-			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start and stored next to the database)",
+			Help: "`SECRET` that signs tokens, at least 32 bytes (default: generated on first start and stored next to the database)",
 			Set: func(c *Config, v string) error {
 				c.JWTSecret = auth.Secret(v)
 				if v == models.Redacted { // the output of config must load back
@@ -168,22 +168,22 @@ func tokenOptions() []Option {
 		},
 		{
 			Env: "JWT_ISSUER", Flag: "jwt-issuer",
-			Help: "comma-separated `issuers`; a token needs one of them (iss)",
+			Help: "comma-separated `ISSUERS`; a token needs one of them (iss)",
 			Set:  parsed(list(item("issuers")), func(c *Config) *[]string { return &c.JWTIssuers }),
 		},
 		{
 			Env: "JWT_AUDIENCE", Flag: "jwt-audience",
-			Help: "comma-separated `audiences`; a token needs one of them (aud)",
+			Help: "comma-separated `AUDIENCES`; a token needs one of them (aud)",
 			Set:  parsed(list(item("audiences")), func(c *Config) *[]string { return &c.JWTAudiences }),
 		},
 		{
 			Env: "JWT_SCOPE", Flag: "jwt-scope",
-			Help: "`scope` that a token needs, else error 403",
+			Help: "`SCOPE` that a token needs, else error 403",
 			Set:  func(c *Config, v string) error { c.JWTScope = v; return checkScope(v) },
 		},
 		{
-			Env: "JWT_REQUIRE_EXP", Flag: "jwt-require-exp", Default: "false", Bool: true,
-			Help: "refuse tokens without an expiry (exp)",
+			Env: "JWT_REQUIRE_EXP", Flag: "jwt-require-exp", Default: "off",
+			Help: "`SWITCH` for refusing tokens without an expiry (exp): on or off",
 			Set:  parsed(parseBool, func(c *Config) *bool { return &c.JWTRequireExp }),
 		},
 	}
@@ -193,7 +193,7 @@ func limitOptions() []Option {
 	return []Option{
 		{
 			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
-			Help: "maximum body size in `bytes`, up to 64 MiB; beyond: error 413",
+			Help: "maximum body size in `BYTES`, up to 64 MiB; beyond: error 413",
 			Set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
 		},
 		{
@@ -202,27 +202,34 @@ func limitOptions() []Option {
 			Set:  parsed(number("", 1, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
 		duration("REQUEST_TIMEOUT", "request-timeout", "30s", time.Millisecond, time.Hour,
-			"`time` limit for receiving a request and sending the response",
+			"`TIME` limit for receiving a request and sending the response",
 			func(c *Config) *time.Duration { return &c.RequestTimeout }),
 		{
-			Env: "RATE_LIMIT", Flag: "rate-limit", Default: rateLimitOff,
-			Help: "maximum `rate` for each token subject, such as 100/s; beyond: error 429",
+			Env: "RATE_LIMIT", Flag: "rate-limit", Default: off,
+			Help: "maximum `RATE` for each token subject, such as 100/s; beyond: error 429",
 			Set:  parsed(parseRateLimit, func(c *Config) *ratelimit.Rate { return &c.RateLimit }),
 		},
 		duration("SHUTDOWN_DELAY", "shutdown-delay", "0s", 0, time.Hour,
-			"`time` to keep serving after SIGTERM, while not ready",
+			"`TIME` to keep serving after SIGTERM, while not ready",
 			func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
-			"`time` limit for draining requests after SIGTERM",
+			"`TIME` limit for draining requests after SIGTERM",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
 }
 
 func faultOptions() []Option {
 	return []Option{{
-		Env: "FAULTS", Flag: "faults", Default: "off", Values: []string{"off", "on", "always"},
-		Help: "errors on demand (Prefer: code=503): `off`, on (with --ephemeral) or always",
-		Set:  func(c *Config, v string) error { c.Faults, c.FaultsAlways = v != "off", v == "always"; return nil },
+		Env: "FAULTS", Flag: "faults", Default: "off",
+		Help: "`SWITCH` for errors on demand (Prefer: code=503): on, off or always",
+		Set: func(c *Config, v string) (err error) {
+			if c.FaultsAlways = strings.EqualFold(v, "always"); c.FaultsAlways {
+				c.Faults = true
+			} else if c.Faults, err = parseBool(v); err != nil {
+				return errors.New("must be on, off or always")
+			}
+			return err
+		},
 	}}
 }
 
@@ -230,12 +237,12 @@ func logOptions() []Option {
 	return []Option{
 		{
 			Env: "LOG_LEVEL", Flag: "log-level", Default: "info", Values: []string{"debug", "info", "warn", "error"},
-			Help: "minimum `level` of the log: debug, info, warn or error",
+			Help: "minimum `LEVEL` of the log: debug, info, warn or error",
 			Set:  func(c *Config, v string) error { return c.LogLevel.UnmarshalText([]byte(v)) },
 		},
 		{
 			Env: "LOG_FORMAT", Flag: "log-format", Values: []string{"text", "json"},
-			Help: "`format` of the log: text or json (default: text on a terminal, else json)",
+			Help: "`FORMAT` of the log: text or json (default: text on a terminal, else json)",
 			Set:  func(c *Config, v string) error { c.LogFormat = v; return nil },
 		},
 	}

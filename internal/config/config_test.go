@@ -43,7 +43,7 @@ func placeSamples() []sample {
 			[]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
 			[]string{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
 		},
-		{"DOCS", func(c *config.Config) any { return c.Docs }, "true", []string{"off", "on", "off"}, []string{"false", "true", "false"}},
+		{"DOCS", func(c *config.Config) any { return c.Docs }, "true", []string{"OFF", "yes", "0"}, []string{"false", "true", "false"}},
 	}
 }
 
@@ -100,7 +100,7 @@ func tokenSamples() []sample {
 		{"JWT_SCOPE", func(c *config.Config) any { return c.JWTScope }, "", []string{"plants", "plants:create", "!#~"}, nil},
 		{
 			"JWT_REQUIRE_EXP", func(c *config.Config) any { return c.JWTRequireExp }, "false",
-			[]string{"true", "1", "T"},
+			[]string{"true", "1", "On"},
 			[]string{"true", "true", "true"},
 		},
 	}
@@ -125,16 +125,16 @@ func serverSamples() []sample {
 			[]string{":1", "off", "localhost:0"},
 			[]string{":1", "", "localhost:0"},
 		},
-		{"PPROF", func(c *config.Config) any { return c.Pprof }, "false", []string{"on", "off", "on"}, []string{"true", "false", "true"}},
+		{"PPROF", func(c *config.Config) any { return c.Pprof }, "false", []string{"True", "no", "on"}, []string{"true", "false", "true"}},
 		{
 			"LOG_LEVEL", func(c *config.Config) any { return c.LogLevel }, "INFO",
-			[]string{"debug", "warn", "error"},
+			[]string{"debug", "WARN", "Error"},
 			[]string{"DEBUG", "WARN", "ERROR"},
 		},
-		{"LOG_FORMAT", func(c *config.Config) any { return c.LogFormat }, "", []string{"text", "json", "text"}, nil},
+		{"LOG_FORMAT", func(c *config.Config) any { return c.LogFormat }, "", []string{"text", "JSON", "text"}, []string{"text", "json", "text"}},
 		{
 			"FAULTS", func(c *config.Config) any { return fmt.Sprint(c.Faults, c.FaultsAlways) }, "false false",
-			[]string{"on", "always", "off"},
+			[]string{"1", "Always", "off"},
 			[]string{"true false", "true true", "false false"},
 		},
 	}
@@ -164,28 +164,28 @@ func wrongValues() map[string][]string {
 			strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 125) + "test",
 		},
 		"ACME_DIRECTORY":  {"http://a", "a", "https://", "https:a", "https://u:p@a"},
-		"DOCS":            {"true", "OFF", "no", "0", "on "},
+		"DOCS":            {"t", "disabled", "2", "on "},
 		"JWT_SECRET_FILE": {"a\nb", "\x7f"},
 		"JWT_PUBLIC_KEYS": {",", "a.pem,", " ", "a\nb"},
 		"JWT_JWKS_URL": {
 			"jwks.json", "http://issuer.example/jwks", "http://10.0.0.1/", "http://127.0.0.1.example/", "ftp://localhost/", "https://",
 			"https://u:p@a/", "https://a/#k", "file:///jwks.json", "https://a\n",
 		},
-		"ADMIN_ADDR":       {"8081", "on", "OFF", "127.0.0.1", ":", ":x", ":65536", "::1:8081", "off ", "unix:/a"},
-		"PPROF":            {"true", "ON", "1", "public"},
+		"ADMIN_ADDR":       {"8081", "on", "127.0.0.1", ":", ":x", ":65536", "::1:8081", "off ", "unix:/a"},
+		"PPROF":            {"y", "public"},
 		"JWT_ISSUER":       {"a\tb", "\x1b[31m", "\xff", ",", "a,,b"},
 		"JWT_AUDIENCE":     {"a\rb", "\u0085", `\`, "a, "},
 		"JWT_SCOPE":        {"two scopes", `"`, `\`, "ü", "\n"},
-		"JWT_REQUIRE_EXP":  {"yes", "2", "on", " true"},
+		"JWT_REQUIRE_EXP":  {"2", "t", " true"},
 		"MAX_BODY_BYTES":   {"0", "-1", "67108865", "1M", "1e6", "9223372036854775808", "0x10"},
 		"MAX_CONNECTIONS":  {"0", "-1", "1000001", "many", "1e3"},
 		"REQUEST_TIMEOUT":  duration,
 		"SHUTDOWN_DELAY":   {"5", "abc", "-1s", "1h1ns", "1h 1s", "9999999h"},
 		"SHUTDOWN_TIMEOUT": duration,
-		"RATE_LIMIT":       {"100", "100/d", "OFF", "none"},
-		"FAULTS":           {"true", "ON", "on,always", "code=503:1%"},
-		"LOG_LEVEL":        {"INFO", "trace", "info+1", "0"},
-		"LOG_FORMAT":       {"TEXT", "logfmt"},
+		"RATE_LIMIT":       {"100", "100/d", "none"},
+		"FAULTS":           {"never", "on,always", "code=503:1%"},
+		"LOG_LEVEL":        {"trace", "info+1", "0"},
+		"LOG_FORMAT":       {"logfmt"},
 	}
 }
 

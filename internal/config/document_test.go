@@ -73,8 +73,9 @@ func configurationDocument() string {
 		"ADDR=127.0.0.1:9000 plantstore serve        # in the environment,\necho ADDR=127.0.0.1:9000 >>.env             # or in a file\n```\n\n" +
 		"Flags take precedence over the environment, and the environment over the file `.env` in the working directory. A flag has the name\n" +
 		"of its option: `--addr` is `ADDR`. An empty value is the same as none.\n\n" +
-		"The server won't start with a wrong value, or with a misspelled `JWT_` option in `.env`. It warns about other misspelled options,\n" +
-		"and ignores all other unknown names. [.env.example](../.env.example) is a template.\n")
+		"Switches take `on` or `off`, `true` or `false`, `yes` or `no`, and `1` or `0`. The server won't start with a wrong value, or with a\n" +
+		"misspelled `JWT_` option in `.env`. It warns about other misspelled options, and ignores all other unknown names. Commands check only\n" +
+		"the options that they use. [.env.example](../.env.example) is a template.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {

@@ -24,16 +24,16 @@ func adminOptions() []Option {
 			Set:  parsed(parseAdminAddr, func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
-			Env: "PPROF", Flag: "pprof", Default: "off", Values: []string{"on", "off"},
-			Help: "`on` or off: serve Go profiles at /debug/pprof/, if ADMIN_ADDR is on loopback",
-			Set:  func(c *Config, v string) error { c.Pprof = v == "on"; return nil },
+			Env: "PPROF", Flag: "pprof", Default: "off",
+			Help: "`SWITCH` for Go profiles at /debug/pprof/, on loopback: on or off",
+			Set:  parsed(parseBool, func(c *Config) *bool { return &c.Pprof }),
 		},
 	}
 }
 
 // parseAdminAddr returns the listen address; empty: none.
 func parseAdminAddr(v string) (string, error) {
-	if v == "off" {
+	if strings.EqualFold(v, off) {
 		return "", nil
 	}
 	_, _, err := net.SplitHostPort(v)
@@ -67,10 +67,17 @@ func (c *Config) checkPorts() error {
 	if err != nil || adminErr != nil || port != adminPort || port == "0" {
 		return nil //nolint:nilerr // one of them is another kind of address
 	}
-	if host != adminHost && !anywhere(host) && !anywhere(adminHost) {
+	if host != adminHost && !includes(host, adminHost) && !includes(adminHost, host) {
 		return nil
 	}
 	return fmt.Errorf("ADMIN_ADDR (--admin-addr): %q: ADDR, %s, has the same port; choose another one, or off", c.AdminAddr, c.Addr)
+}
+
+// includes reports whether a host means all addresses of the machine, and other may be one of them.
+// 0.0.0.0 means those of IPv4.
+func includes(host, other string) bool {
+	ip := net.ParseIP(other)
+	return anywhere(host) && (host != "0.0.0.0" || ip == nil || ip.To4() != nil)
 }
 
 // anywhere reports whether a host means all addresses of the machine.

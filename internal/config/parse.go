@@ -118,11 +118,13 @@ func checkScope(v string) error {
 }
 
 func parseBool(v string) (bool, error) {
-	b, err := strconv.ParseBool(v)
-	if err != nil {
-		return false, fmt.Errorf("must be true or false")
+	switch strings.ToLower(v) {
+	case "on", "true", "yes", "1":
+		return true, nil
+	case off, "false", "no", "0":
+		return false, nil
 	}
-	return b, nil
+	return false, fmt.Errorf("must be on or off")
 }
 
 // number returns a parser of integers from least to most. what describes them in its error.
@@ -136,16 +138,16 @@ func number[T int | int64](what string, least, most T) func(string) (T, error) {
 	}
 }
 
-// rateLimitOff is the value of RATE_LIMIT for none.
-const rateLimitOff = "off"
+// off is the value for none, and of a switch.
+const off = "off"
 
 func parseRateLimit(v string) (ratelimit.Rate, error) {
-	if v == rateLimitOff {
+	if strings.EqualFold(v, off) {
 		return ratelimit.Rate{}, nil
 	}
 	limit, err := ratelimit.Parse(v)
 	if err != nil {
-		err = fmt.Errorf("%w, or %s", err, rateLimitOff)
+		err = fmt.Errorf("%w, or %s", err, off)
 	}
 	return limit, err
 }

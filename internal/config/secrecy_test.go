@@ -39,10 +39,10 @@ func TestSecretOrFile(t *testing.T) {
 func TestStorageOptions(t *testing.T) {
 	t.Parallel()
 	sources := func(environ map[string]string) config.Sources {
-		return config.Sources{Environ: environ, StorageOptions: []config.Option{config.StorageURL("PATH"), {
+		return config.Sources{Environ: environ, Options: config.Options(config.StorageURL("PATH"), config.Option{
 			Env: "STORAGE_NAME", Flag: "storage-name", Instead: "STORAGE_URL",
 			Set: func(c *config.Config, name string) error { return c.SetStorageURL(name + ".db") },
-		}}}
+		})}
 	}
 	c := load(t, sources(map[string]string{"STORAGE_NAME": "a"}))
 	if lines := strings.Join(c.Lines(), "\n"); c.Storage.Path != "a.db" || !strings.Contains(lines, "\nSTORAGE_URL=\nSTORAGE_NAME=a\n") {

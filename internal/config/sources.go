@@ -16,8 +16,9 @@ import (
 type Sources struct {
 	// Engines are the engines of the program; nil: STORAGE_URL may have any scheme.
 	Engines storage.Engines
-	// StorageOptions are the options of the program for the location of the plants, see [Options].
-	StorageOptions []Option
+	// Options are those that a command uses: others may have any value, as for another program. nil: all
+	// of [Options].
+	Options []Option
 
 	Flags   map[string]string
 	Environ map[string]string
@@ -53,7 +54,10 @@ func (s Sources) lookup(o Option) value {
 // Load returns the configuration from the sources. The error has a line for each invalid
 // option.
 func Load(sources Sources) (*Config, error) {
-	c := &Config{Engines: sources.Engines, options: Options(sources.StorageOptions...), values: make(map[string]value)}
+	c := &Config{Engines: sources.Engines, options: sources.Options, values: make(map[string]value)}
+	if c.options == nil {
+		c.options = Options()
+	}
 	for _, option := range c.options {
 		c.values[option.Env] = sources.lookup(option)
 	}
@@ -104,12 +108,12 @@ func (o Option) apply(c *Config, v value) error {
 	if v.text == "" && o.Default == "" {
 		return nil
 	}
-	var err error
+	text, err := v.text, error(nil)
 	if o.Values != nil {
-		err = CheckChoice(v.text, o.Values)
+		text, err = Choice(text, o.Values)
 	}
 	if err == nil {
-		err = o.Set(c, v.text)
+		err = o.Set(c, text)
 	}
 	if err == nil && !o.Secret {
 		err = CheckText(v.text)
@@ -130,13 +134,13 @@ func (o Option) apply(c *Config, v value) error {
 	return fmt.Errorf("%s: %q: %w", name, o.shown(v.text), err)
 }
 
-// CheckChoice rejects a text that is not one of several values.
-func CheckChoice(text string, values []string) error {
-	if slices.Contains(values, text) {
-		return nil
+// Choice returns which one of several values in lower case a text is.
+func Choice(text string, values []string) (string, error) {
+	if lower := strings.ToLower(text); slices.Contains(values, lower) {
+		return lower, nil
 	}
 	last := len(values) - 1
-	return fmt.Errorf("must be %s or %s", strings.Join(values[:last], ", "), values[last])
+	return "", fmt.Errorf("must be %s or %s", strings.Join(values[:last], ", "), values[last])
 }
 
 // Given returns the value of an option, by its name in the environment, and whether it

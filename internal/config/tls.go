@@ -27,7 +27,7 @@ func tlsOptions() []Option {
 		},
 		{
 			Env: "ACME_DOMAINS", Flag: "acme-domains",
-			Help: "comma-separated `domains` to get certificates for by ACME; you accept the authority's terms",
+			Help: "comma-separated `DOMAINS` to get certificates for by ACME; you accept the authority's terms",
 			Set:  parsed(list(parseDomain), func(c *Config) *[]string { return &c.ACMEDomains }),
 		},
 		{

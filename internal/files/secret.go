@@ -30,8 +30,8 @@ const (
 )
 
 // ReadSecret returns the contents of a file with a secret or a private key, without a byte order
-// mark. The file must be regular, or a pipe of the shell such as /dev/stdin, and have at most
-// 64 KiB. ReadSecret fails if the file belongs to neither root nor the user of this process, or if
+// mark. The file must be regular, or a pipe of the shell such as /dev/stdin, have at most 64 KiB,
+// and not be in UTF-16. ReadSecret fails if the file belongs to neither root nor the user of this process, or if
 // its group or others may write to it. Symbolic links are followed, as Kubernetes mounts secrets
 // through them: the open file is checked.
 //
@@ -113,7 +113,24 @@ func read(file *os.File, limit int64, writers fs.FileMode) ([]byte, error) {
 	if err == nil && int64(len(contents)) > limit {
 		err = fmt.Errorf("%s: the file is too long: it has more than %d bytes", path, limit)
 	}
+	if encoding := UTF16(contents); encoding != "" {
+		err = fmt.Errorf("%s: the file is in %s, as Windows PowerShell 5 writes it: write it again with Set-Content -Encoding ascii, "+
+			"or convert it with iconv -f %[2]s -t UTF-8", path, encoding)
+	}
 	return bytes.TrimPrefix(contents, []byte(byteOrderMark)), err
+}
+
+// UTF16 returns the name of the UTF-16 encoding of a text, by its byte order mark or its first two
+// characters if they are ASCII, or "".
+func UTF16(text []byte) string {
+	isZero := func(i int) bool { return i < len(text) && text[i] == 0 }
+	switch {
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), !isZero(0) && isZero(1) && !isZero(2) && isZero(3):
+		return "UTF-16LE"
+	case bytes.HasPrefix(text, []byte("\xfe\xff")), isZero(0) && !isZero(1) && isZero(2) && !isZero(3) && len(text) > 3:
+		return "UTF-16BE"
+	}
+	return ""
 }
 
 // check rejects a file that other users can change. Where owners are not known, as on Windows, it

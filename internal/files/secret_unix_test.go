@@ -31,6 +31,11 @@ func linkTo(mode fs.FileMode) func(path string) error {
 	}
 }
 
+// withText writes a file with that text.
+func withText(text string) func(path string) error {
+	return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
+}
+
 // withSize writes a file of so many bytes.
 func withSize(size int64) func(path string) error {
 	return func(path string) error { return errors.Join(withMode(0o600)(path), os.Truncate(path, size)) }
@@ -45,6 +50,7 @@ func TestReadFiles(t *testing.T) {
 	const (
 		changed, exposed, link = "other users can change it", "other users can read it", "is a symbolic link"
 		irregular, long        = ": it is not a regular file", ": the file is too long"
+		utf16LE, utf16BE       = ": the file is in UTF-16LE, ", ": the file is in UTF-16BE, "
 		unnamed                = "no such file or directory (its name is not shown, as it may be a secret)"
 	)
 	for name, test := range map[string]struct {
@@ -67,6 +73,11 @@ func TestReadFiles(t *testing.T) {
 		"64 KiB and a byte": {withSize(64<<10 + 1), wants{secret: long, config: long, generated: long}},
 		"1 MiB":             {withSize(1 << 20), wants{secret: long, config: long, generated: long}},
 		"1 MiB and a byte":  {withSize(1<<20 + 1), wants{long, long, long, long}},
+		"of PowerShell 5":   {withText("\xff\xfea\x00"), wants{utf16LE, utf16LE, utf16LE, utf16LE}},
+		"big-endian":        {withText("\xfe\xff\x00a"), wants{utf16BE, utf16BE, utf16BE, utf16BE}},
+		"without a mark":    {withText("A\x00=\x00"), wants{utf16LE, utf16LE, utf16LE, utf16LE}},
+		"without, be":       {withText("\x00A\x00="), wants{utf16BE, utf16BE, utf16BE, utf16BE}},
+		"a zero":            {withText(content + "\x00\x00"), wants{}},
 		"missing":           {func(string) error { return nil }, wants{unnamed, unnamed, "missing: no such file", "missing: no such file"}},
 	} {
 		path := filepath.Join(t.TempDir(), name)

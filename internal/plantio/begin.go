@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"plantstore/internal/files"
 )
 
 // A FormatError reports a file that is not in its format, with a remedy. It is returned before
@@ -43,7 +45,7 @@ func begin(in *bufio.Reader, format Format) ([]byte, error) {
 	if format == CSV {
 		remedy = " | plantstore plants import --format csv -"
 	}
-	utf16, rest := utf16Name(line), head[len(line):]
+	utf16, rest := files.UTF16(head), head[len(line):]
 	switch {
 	case bytes.HasPrefix(line, []byte("\x1f\x8b")):
 		return nil, badFormat("is compressed with gzip: run zcat FILE%s", remedy)
@@ -57,18 +59,6 @@ func begin(in *bufio.Reader, format Format) ([]byte, error) {
 		return nil, badFormat(`ends its lines with CR alone: run tr '\r' '\n' <FILE%s`, remedy)
 	}
 	return bytes.Clone(line), nil
-}
-
-// utf16Name returns the name of the UTF-16 encoding of a file that begins with line, or "".
-func utf16Name(line []byte) string {
-	isZero := func(i int) bool { return i < len(line) && line[i] == 0 }
-	switch {
-	case bytes.HasPrefix(line, []byte("\xff\xfe")), !isZero(0) && isZero(1) && !isZero(2):
-		return "UTF-16LE"
-	case bytes.HasPrefix(line, []byte("\xfe\xff")), isZero(0) && !isZero(1) && isZero(2):
-		return "UTF-16BE"
-	}
-	return ""
 }
 
 // Open reads the beginning of the file. It returns a *[FormatError] for a file that is not in its

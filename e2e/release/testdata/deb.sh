@@ -32,7 +32,7 @@ for day in 1 2 3 4 5 6 7 8; do
 	runuser -u plantstore -- touch $backups/plants-2020-01-0$day.db
 done
 sed -n '/^ExecStart=/,/[^\\]$/p' $units-backup.service | sed 's/^ExecStart=//; s/\\$//; s/\$\$/$/g; s/%%/%/g' >/backup
-(cd $data && set -a && . $env && KEEP=7 runuser -u plantstore -- sh /backup >/dev/null)
+(cd /etc/plantstore && KEEP=7 runuser -u plantstore -- sh /backup >/dev/null)
 echo "backups: $(ls $backups | wc -l) from $(ls $backups | head -n 1) on, $(cd / && runuser -u plantstore -- plantstore plants count --storage-url $backups/$(ls $backups | tail -n 1)) plant"
 
 echo 'ADDR=:80' >>$env
