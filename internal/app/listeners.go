@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -94,21 +95,50 @@ func (l *listeners) adminURL() string {
 
 var errInUse = errors.New("is in use by another program")
 
+// Errors of Windows. The constants of package syscall for them have other values there.
+const (
+	winAccess    = syscall.Errno(10013) // WSAEACCES: used exclusively by another program, or reserved
+	winAddrInUse = syscall.Errno(10048) // WSAEADDRINUSE
+)
+
 // listenTCP opens a listener. Its error names the options that set the address.
 func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s %w; choose another address with %s", addr, errInUse, options)
-	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with %s", addr, options)
-	case err != nil:
-		if failure, ok := errors.AsType[*net.OpError](err); ok {
-			err = failure.Err // the address is in the message already
-		}
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", addr, err, options)
+	listener, err := listenLocal(ctx, addr)
+	if err != nil {
+		return nil, adviseListen(err, addr, options)
 	}
 	return listener, nil
+}
+
+// listenLocal opens a listener: for an IPv4 address only on IPv4, for localhost on a loopback address
+// that this machine has.
+func listenLocal(ctx context.Context, addr string) (net.Listener, error) {
+	host, port, _ := net.SplitHostPort(addr) // addr is valid
+	config := new(net.ListenConfig)
+	switch {
+	case strings.EqualFold(host, "localhost"):
+		listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", port))
+		if !errors.Is(err, syscall.EADDRNOTAVAIL) {
+			return listener, err
+		}
+		return config.Listen(ctx, "tcp6", net.JoinHostPort("::1", port))
+	case net.ParseIP(host).To4() != nil:
+		return config.Listen(ctx, "tcp4", addr)
+	}
+	return config.Listen(ctx, "tcp", addr)
+}
+
+func adviseListen(err error, addr, options string) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, winAddrInUse), errors.Is(err, winAccess):
+		return fmt.Errorf("%s %w; choose another address with %s", addr, errInUse, options)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with %s", addr, options)
+	}
+	if failure, ok := errors.AsType[*net.OpError](err); ok {
+		err = failure.Err // the address is in the message already
+	}
+	return fmt.Errorf("cannot listen on %s: %w; choose another address with %s", addr, err, options)
 }
 
 func (a *App) openCertificates() error {
