@@ -96,7 +96,7 @@ func TestRoot(t *testing.T) {
 
 func TestDocsOff(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, newStore(t), func(o *routes.Options) { o.Page = nil })
+	h := newHandler(t, newStore(t), func(o *routes.Options) { o.NoPage = true })
 	for _, path := range []string{"/", "/docs", "/docs/"} {
 		checkError(t, get(t, h, http.MethodGet, path, http.Header{"Accept": {browserAccept}}), models.CodeNotFound, "POST /plants")
 	}

@@ -2,29 +2,38 @@
 package routes
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
-	"plantstore/internal/apidocs"
 	"plantstore/middleware"
 	"plantstore/models"
 )
 
-// Options are the dependencies and settings of the routes.
+// Options are the dependencies and settings of the routes. Only Store and Verify are required.
 type Options struct {
-	Store        Store
-	Verify       middleware.Verify
-	Description  *apidocs.Description
-	Page         *apidocs.Page // nil: no documentation page
-	Logger       *slog.Logger
+	Store  Store
+	Verify middleware.Verify
+	// BaseURL is the URL of the service in its description; empty: the Host of each request.
+	BaseURL string
+	// NoPage turns off the documentation page at /docs.
+	NoPage bool
+	// Logger gets a line for each request; nil discards them.
+	Logger *slog.Logger
+	// MaxBodyBytes is the maximum size of a body; 0 means 1 MiB.
 	MaxBodyBytes int64
-	Origins      middleware.Origins // allowed by CORS
-	Observe      middleware.Observe // called for each response, unless nil
-	RateLimit    middleware.Limiter // of token subjects; nil: none
-	NoToken      func()             // called for each create without a bearer token, unless nil
+	// Origins are allowed by CORS.
+	Origins middleware.Origins
+	// Observe is called for each response, unless it is nil.
+	Observe middleware.Observe
+	// RateLimit limits the creates of each token subject; nil: no limit.
+	RateLimit middleware.Limiter
+	// NoToken is called for each create without a bearer token, unless it is nil.
+	NoToken func()
 }
 
 // A Store creates plants, as Create of [storage.Store] does. After Create has returned, the tag of
@@ -33,8 +42,18 @@ type Store interface {
 	Create(ctx context.Context, id int64, plant models.Plant) error
 }
 
-// New returns the handler of all routes.
-func New(options Options) http.Handler {
+// New returns the handler of all routes. It fails without a Store or Verify, and if BaseURL is not
+// UTF-8.
+func New(options Options) (http.Handler, error) {
+	if options.Store == nil || options.Verify == nil {
+		return nil, errors.New("routes: Store and Verify are required")
+	}
+	docs, err := newDocs(options)
+	if err != nil {
+		return nil, err
+	}
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
+	options.MaxBodyBytes = cmp.Or(options.MaxBodyBytes, 1<<20)
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	router.RedirectTrailingSlash = false // C3.17
@@ -46,7 +65,7 @@ func New(options Options) http.Handler {
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
 	)
-	router.NoRoute(redirectToDocs(options.Page), middleware.NotFound)
+	router.NoRoute(docs.root, middleware.NotFound)
 	router.NoMethod(middleware.MethodNotAllowed)
 
 	plants := newPlants(options)
@@ -57,9 +76,9 @@ func New(options Options) http.Handler {
 		middleware.BodyLimit(options.MaxBodyBytes),
 		plants.create,
 	)
-	for path, document := range documents(options.Description, options.Page) {
+	for path, document := range docs.documents() {
 		router.GET(path, gin.WrapH(document))
 		router.HEAD(path, gin.WrapH(document))
 	}
-	return router
+	return router, nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"plantstore/internal/apidocs"
 	"plantstore/internal/conformance"
 	"plantstore/internal/must"
 	"plantstore/internal/server"
@@ -28,7 +27,6 @@ import (
 // newHandler returns the handler over a store; "good" is a valid token.
 func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options)) http.Handler {
 	t.Helper()
-	description := must.Get(apidocs.New("http://127.0.0.1:8080"))(t)
 	options := routes.Options{
 		Store: store,
 		Verify: func(_ context.Context, token string) (string, error) {
@@ -37,15 +35,12 @@ func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options
 			}
 			return "tester", nil
 		},
-		Description:  description,
-		Page:         apidocs.NewPage(),
-		Logger:       slog.New(slog.DiscardHandler),
 		MaxBodyBytes: 1000,
 	}
 	for _, c := range change {
 		c(&options)
 	}
-	return routes.New(options)
+	return must.Get(routes.New(options))(t)
 }
 
 // newStore returns a real store that is closed after the test.

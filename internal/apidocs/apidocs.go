@@ -5,6 +5,7 @@ package apidocs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -27,33 +28,32 @@ var (
 	openAPIJSON []byte
 )
 
-// placeholder is the URL of the server in both files. A JSON string is also valid in YAML.
-const placeholder = `"http://127.0.0.1:8080"`
-
 // A Description is the OpenAPI description of a server, as YAML and as JSON.
 type Description struct {
 	YAML *Document
 	JSON *Document
-	// ByHost makes [Description.For] describe the server by the Host of a request: clients reach it
-	// under names that it does not know.
-	ByHost bool
 
-	baseURL string
+	byHost bool // see For
 }
 
+// defaultURL is the URL of the server in both files.
+const defaultURL = "http://127.0.0.1:8080"
+
 // New returns the description of the server at the absolute URL baseURL. A trailing slash
-// is dropped, since paths begin with one. It fails if baseURL is not UTF-8.
+// is dropped, since paths begin with one. It fails if baseURL is not UTF-8. An empty baseURL makes
+// [Description.For] describe the server by the Host of a request.
 func New(baseURL string) (*Description, error) {
-	url, err := json.Marshal(serverURL(baseURL), jsontext.EscapeForJS(true)) // in YAML 1.1, as in JavaScript, U+2028 and U+2029 end a line
+	url, err := json.Marshal(serverURL(cmp.Or(baseURL, defaultURL)), jsontext.EscapeForJS(true)) // in YAML 1.1, as in JavaScript, U+2028 and U+2029 end a line
 	if err != nil {
 		return nil, fmt.Errorf("the base URL: %w", err)
 	}
-	at := func(document []byte) []byte { return bytes.Replace(document, []byte(placeholder), url, 1) }
+	placeholder := []byte(`"` + defaultURL + `"`) // a JSON string is also valid in YAML
+	at := func(document []byte) []byte { return bytes.Replace(document, placeholder, url, 1) }
 	return &Description{
 		YAML: newDocument("application/yaml", at(openAPIYAML)), // RFC 9512
 		JSON: newDocument("application/json", at(openAPIJSON)),
 
-		baseURL: baseURL,
+		byHost: baseURL == "",
 	}, nil
 }
 

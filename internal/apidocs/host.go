@@ -5,18 +5,17 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
-	"strings"
 )
 
-// For returns the description for a request: with ByHost that of the server at the Host of the
-// request, if that is a host name or an address, else d. A proxy that terminates TLS sets
+// For returns the description for a request: that of the server at the Host of the request, if
+// [New] got no URL and that is a host name or an address, else d. A proxy that terminates TLS sets
 // X-Forwarded-Proto.
 func (d *Description) For(r *http.Request) *Description {
-	if !d.ByHost || !isHost(r.Host) {
+	if !d.byHost || !isHost(r.Host) {
 		return d
 	}
-	scheme, _, _ := strings.Cut(d.baseURL, "://")
-	if r.Header.Get("X-Forwarded-Proto") == "https" {
+	scheme := "http"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
 	at, err := New(scheme + "://" + r.Host)

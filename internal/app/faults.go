@@ -21,7 +21,7 @@ const (
 
 // withFaults returns the handler of all routes, wrapped by that of faults on demand, which only
 // requests with an accepted token can demand.
-func withFaults(o routes.Options, c *config.Config, count faults.Count, accepts func(ctx context.Context, token string) bool) http.Handler {
+func withFaults(o routes.Options, c *config.Config, count faults.Count, accepts func(ctx context.Context, token string) bool) (http.Handler, error) {
 	logger := o.Logger
 	o.Store, o.Logger, o.Observe = faults.NewStore(o.Store), faults.NewLogger(logger), faults.NewObserve(o.Observe, count)
 	forbidden, limited := o, o
@@ -29,14 +29,22 @@ func withFaults(o routes.Options, c *config.Config, count faults.Count, accepts 
 		return "", auth.MissingScope(cmp.Or(c.JWTScope, exampleScope))
 	}
 	limited.RateLimit = faults.NoRate(cmp.Or(c.RateLimit.String(), exampleLimit))
+	var handlers []http.Handler
+	for _, options := range []routes.Options{o, forbidden, limited} {
+		handler, err := routes.New(options)
+		if err != nil {
+			return nil, err
+		}
+		handlers = append(handlers, handler)
+	}
 	return faults.New(faults.Options{
-		Handler:   routes.New(o),
-		Forbidden: routes.New(forbidden),
-		Limited:   routes.New(limited),
+		Handler:   handlers[0],
+		Forbidden: handlers[1],
+		Limited:   handlers[2],
 		Authorized: func(header http.Header) bool {
 			token, err := middleware.Token(header)
 			return err == nil && accepts(context.Background(), token)
 		},
 		CORS: o.Origins.Header(""), Logger: logger, Count: count,
-	})
+	}), nil
 }

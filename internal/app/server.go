@@ -12,19 +12,13 @@ import (
 
 func (a *App) newServer() error {
 	c := a.config
-	description, err := apidocs.New(a.BaseURL())
-	if err != nil {
-		return err
-	}
-	description.ByHost = c.DescribedByHost(a.listeners.address(), a.options.Ephemeral != (storage.Location{}))
-	var page *apidocs.Page
-	if c.Docs {
-		page = apidocs.NewPage()
-	}
 	options := routes.Options{
-		Store: a.store, Verify: a.verifier.Verify, Description: description, Page: page,
+		Store: a.store, Verify: a.verifier.Verify, NoPage: !c.Docs,
 		Observe: a.observer.Request, Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: c.CORSOrigins,
 		NoToken: a.verifier.CountMissing,
+	}
+	if !c.DescribedByHost(a.listeners.address(), a.options.Ephemeral != (storage.Location{})) {
+		options.BaseURL = a.BaseURL()
 	}
 	if c.RateLimit.Requests > 0 {
 		options.RateLimit = ratelimit.New(c.RateLimit)
@@ -32,9 +26,12 @@ func (a *App) newServer() error {
 	if a.requests != nil {
 		options.Logger = slog.New(slog.NewMultiHandler(a.logger.Handler(), a.requests))
 	}
-	handler := routes.New(options)
+	handler, err := routes.New(options)
 	if c.Faults {
-		handler = withFaults(options, c, a.observer.Fault, a.verifier.Accepts)
+		handler, err = withFaults(options, c, a.observer.Fault, a.verifier.Accepts)
+	}
+	if err != nil {
+		return err
 	}
 	a.server = server.New(server.Config{
 		Handler:         a.requests.Wrap(handler, apidocs.PagePath, server.HeaderKey{}),

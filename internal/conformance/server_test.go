@@ -23,7 +23,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"plantstore/internal/apidocs"
 	"plantstore/internal/certtest"
 	"plantstore/internal/keys"
 	"plantstore/internal/must"
@@ -96,7 +95,6 @@ func (s setup) start(t testing.TB) Options {
 	if s.authority != nil {
 		url, serverTLS, clientTLS = "https://"+host, s.authority.Server(), s.authority.Client()
 	}
-	description := must.Get(apidocs.New(url))(t)
 	token := must.Get(s.signer.Issue(keys.Grant{Subject: "test"}, time.Now()))(t)
 	var plants routes.Store = store
 	if s.rounds {
@@ -104,10 +102,9 @@ func (s setup) start(t testing.TB) Options {
 	}
 	verifier := must.Get(auth.New(tokens))(t)
 	logger := slog.New(slog.DiscardHandler)
-	handler := routes.New(routes.Options{
-		Store: plants, Description: description, Page: apidocs.NewPage(), Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, RateLimit: s.limiter,
-		Verify: verifier.Verify,
-	})
+	handler := must.Get(routes.New(routes.Options{
+		Store: plants, Verify: verifier.Verify, BaseURL: url, Origins: s.origins, RateLimit: s.limiter,
+	}))(t)
 	if s.wrap != nil {
 		handler = s.wrap(handler)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
-	"plantstore/internal/apidocs"
 	"plantstore/internal/faults"
 	"plantstore/internal/must"
 	"plantstore/middleware"
@@ -39,7 +38,6 @@ func newHandler(t *testing.T, store faults.Creator, logs ...io.Writer) (h http.H
 // newHandlerWith is newHandler with the logger of the routes.
 func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h http.Handler, counted func() []string) {
 	t.Helper()
-	description := must.Get(apidocs.New("http://127.0.0.1:8080"))(t)
 	verify := func(_ context.Context, token string) (string, error) {
 		if token != "good" {
 			return "", models.NewError(models.CodeUnauthorized, "bad token")
@@ -56,7 +54,7 @@ func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h 
 		}
 	}
 	o := routes.Options{
-		Store: faults.NewStore(store), Verify: verify, Description: description, Logger: logger,
+		Store: faults.NewStore(store), Verify: verify, Logger: logger,
 		Observe:      faults.NewObserve(func(*http.Request, models.Code, time.Duration) {}, count),
 		MaxBodyBytes: 1000,
 	}
@@ -66,7 +64,7 @@ func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h 
 	}
 	limited.RateLimit = faults.NoRate("100/s")
 	h = faults.New(faults.Options{
-		Handler: routes.New(o), Forbidden: routes.New(forbidden), Limited: routes.New(limited),
+		Handler: must.Get(routes.New(o))(t), Forbidden: must.Get(routes.New(forbidden))(t), Limited: must.Get(routes.New(limited))(t),
 		Authorized: func(header http.Header) bool {
 			token, err := middleware.Token(header)
 			return err == nil && token == "good"

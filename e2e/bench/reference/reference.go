@@ -20,7 +20,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/internal/admin"
-	"plantstore/internal/apidocs"
 	"plantstore/internal/logging"
 	"plantstore/internal/server"
 	"plantstore/middleware/auth"
@@ -171,20 +170,15 @@ func floorPlus() error {
 	if err != nil {
 		return err
 	}
-	description, err := apidocs.New("http://" + listener.Addr().String())
+	logger, _ := logging.New(os.Stderr, logging.JSON, slog.LevelError)
+	handler, err := routes.New(routes.Options{
+		Store: discard{}, Verify: newVerifier().Verify, Logger: logger, Observe: admin.NewObserver().Request,
+	})
 	if err != nil {
 		return err
 	}
-	logger, _ := logging.New(os.Stderr, logging.JSON, slog.LevelError)
 	return server.New(server.Config{
-		Handler: routes.New(routes.Options{
-			Store:        discard{},
-			Verify:       newVerifier().Verify,
-			Description:  description,
-			Logger:       logger,
-			MaxBodyBytes: 1 << 20,
-			Observe:      admin.NewObserver().Request,
-		}),
+		Handler:         handler,
 		Logger:          logger,
 		Refused:         func(models.Code) {},
 		RequestTimeout:  30 * time.Second,
