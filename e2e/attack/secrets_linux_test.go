@@ -5,15 +5,21 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
+	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
 	"plantstore/internal/must"
 )
 
@@ -88,6 +94,45 @@ func TestGeneratedSecretOfOthers(t *testing.T) {
 		m.wantRefused(1, "token", "other users can read it (mode 0644)")
 		m.check(os.Remove(m.at("data/jwt-secret")))
 		m.wantToken("token")
+	}
+}
+
+// TestGroupOfVolume restarts the server after kubelet has given all files of the volume to the group of the
+// pod, with read and write access.
+func TestGroupOfVolume(t *testing.T) {
+	t.Parallel()
+	m := newWork(t)
+	id := strconv.Itoa(victim)
+	m.file("../serve", "#!/bin/sh\nexec setpriv --reuid="+id+" --regid="+id+" --clear-groups "+m.program+` "$@"`, 0, 0o755)
+	for pod := range 3 {
+		s := plantstore.Start(t, plantstore.Options{Dir: m.dir, Binary: m.at("../serve")})
+		_, token := m.run(victim, "token")
+		if reply := s.Post(strings.TrimSpace(token), fmt.Sprintf(`{"id":%d,"name":"fern"}`, pod)); reply.Status != http.StatusOK {
+			t.Errorf("pod %d: %+v", pod, reply)
+		}
+		s.Stop()
+		process.Run(t, "chgrp", "-R", id, m.dir)
+		process.Run(t, "chmod", "-R", "ug+rw", m.dir)
+	}
+}
+
+// TestNoPermissions checks that on a file system without permissions no secret is left behind that
+// others could read, and that the remedy in the message works.
+func TestNoPermissions(t *testing.T) {
+	t.Parallel()
+	mount := faultfs.Mount(t)
+	mount.KeepNoModes()
+	database := "STORAGE_URL=" + filepath.Join(mount.Dir, "data/plants.db")
+	code, out := plantstore.Finish(t, plantstore.Command(t, t.TempDir(), []string{database}, "serve", "--addr", "127.0.0.1:0"))
+	if code != 1 || !strings.Contains(out, "keeps no permissions") || !strings.Contains(out, "set JWT_SECRET") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if _, err := os.Lstat(filepath.Join(mount.Dir, "data/jwt-secret")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left behind: %v", err)
+	}
+	s := plantstore.Start(t, plantstore.Options{Env: []string{database, "JWT_SECRET=" + secret}})
+	if reply := s.Post(s.Token(), `{"id":1,"name":"fern"}`); reply.Status != http.StatusOK {
+		t.Errorf("with JWT_SECRET: %+v", reply)
 	}
 }
 

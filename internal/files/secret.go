@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -31,48 +32,61 @@ const (
 
 // ReadSecret returns the contents of a file with a secret or a private key, without a byte order
 // mark. The file must be regular, or a pipe of the shell such as /dev/stdin, have at most 64 KiB,
-// and not be in UTF-16. ReadSecret fails if the file belongs to neither root nor the user of this process, or if
-// its group or others may write to it. Symbolic links are followed, as Kubernetes mounts secrets
-// through them: the open file is checked.
+// and not be in UTF-16. ReadSecret fails if the file belongs to neither root nor the user of this
+// process, or if others may write to it. The groups of this process may: kubelet gives all files of a
+// volume to the group of the pod, and some systems have a group for each user. Symbolic links are
+// followed, as Kubernetes mounts secrets through them: the open file is checked.
 //
 // The error of a missing file does not have its name, which may be a secret in the place of a name.
-func ReadSecret(path string) ([]byte, error) {
-	return readNamed(path, maxSecret, groupWrites|othersWrite)
-}
+func ReadSecret(path string) ([]byte, error) { return readNamed(path, maxSecret) }
 
 // ReadPublic is [ReadSecret] for public keys, of at most 1 MiB. Anyone who can change them could
-// sign tokens. Others may read them, and the group of this process may write to them, as is the
-// default on systems with a group for each user.
-func ReadPublic(path string) ([]byte, error) { return readNamed(path, maxPublic, othersWrite) }
+// sign tokens.
+func ReadPublic(path string) ([]byte, error) { return readNamed(path, maxPublic) }
 
-// ReadConfig is [ReadSecret] for the file .env, which may contain secrets. The group of this process
-// may write to it. It fails for a symbolic link: in a directory such as /tmp others must not choose
-// the file.
+// ReadConfig is [ReadSecret] for the file .env, which may contain secrets. It fails for a symbolic
+// link: in a directory such as /tmp others must not choose the file.
 func ReadConfig(path string) ([]byte, error) {
 	file, err := openDirect(path, "copy its target there")
 	if err != nil {
 		return nil, err
 	}
-	return read(file, maxSecret, othersWrite)
+	return read(file, maxSecret)
 }
 
-// ReadGenerated is [ReadSecret] for a secret that this program has generated. It also fails for a
-// symbolic link, and if others can read the file.
+// ReadGenerated is [ReadSecret] for a file of [CreateSecret]. It also fails for a symbolic link, and
+// if others can read the file.
 func ReadGenerated(path string) ([]byte, error) {
 	file, err := openDirect(path, "name its target in JWT_SECRET_FILE")
 	if err != nil {
 		return nil, err
 	}
 	info, err := file.Stat()
-	contents, readErr := read(file, maxSecret, groupWrites|othersWrite)
+	contents, readErr := read(file, maxSecret)
 	if err = errors.Join(err, readErr); err != nil {
 		return nil, err
 	}
-	if isExposed(info) {
+	if othersMay(info, groupReads|othersRead) {
 		return nil, fmt.Errorf("%s: other users can read it (mode %#o): chmod 0600, or, if one may have read it, remove it: then a new one is generated, and previous tokens are refused",
 			path, info.Mode().Perm())
 	}
 	return contents, nil
+}
+
+// CreateSecret is [Create] for a secret. Where files have no permissions of their own, it fails before
+// it writes anything.
+func CreateSecret(path string, contents []byte) error {
+	return Create(path, func(file *os.File) error {
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if othersMay(info, groupReads|groupWrites|othersRead|othersWrite) {
+			return fmt.Errorf("create %s: the file system keeps no permissions, so other users could read the secret: set JWT_SECRET, name a database on another file system in STORAGE_URL, or mount this one with umask=077 (WSL: with metadata)", path)
+		}
+		_, err = file.Write(contents)
+		return err
+	})
 }
 
 // openDirect opens a file that must not be a symbolic link. instead is the remedy if it is one.
@@ -85,24 +99,23 @@ func openDirect(path, instead string) (*os.File, error) {
 }
 
 // readNamed is read for a file that the operator has named.
-func readNamed(path string, limit int64, writers fs.FileMode) ([]byte, error) {
+func readNamed(path string, limit int64) ([]byte, error) {
 	file, err := os.OpenFile(path, readFlags, 0)
 	if err != nil {
 		return nil, WithoutSecret(path, err)
 	}
-	return read(file, limit, writers)
+	return read(file, limit)
 }
 
-// read returns the contents of an open file, and closes it. No other user may have one of the
-// permissions writers.
-func read(file *os.File, limit int64, writers fs.FileMode) ([]byte, error) {
+// read returns the contents of an open file, and closes it.
+func read(file *os.File, limit int64) ([]byte, error) {
 	defer func() { _ = file.Close() }() // opened for reading
 	path := file.Name()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
 	case info.Mode().IsRegular():
-		err = check(path, info, writers)
+		err = check(path, info)
 	case !isInherited(path):
 		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
 	}
@@ -135,32 +148,25 @@ func UTF16(text []byte) string {
 
 // check rejects a file that other users can change. Where owners are not known, as on Windows, it
 // returns nil.
-func check(path string, info fs.FileInfo, writers fs.FileMode) error {
-	uid, gid, known := ownerOf(info)
-	if gid != os.Getegid() {
-		writers |= groupWrites
-	}
+func check(path string, info fs.FileInfo) error {
+	uid, _, known := ownerOf(info)
 	switch {
-	case !known:
-		return nil
-	case isForeign(uid):
+	case known && isForeign(uid):
 		return fmt.Errorf("%s: other users can change it: it belongs to the user %d, and this process runs as %d; "+
 			"run this as its owner, or chown it to root or to the user of this process", path, uid, os.Geteuid())
-	case info.Mode().Perm()&writers != 0:
+	case othersMay(info, groupWrites|othersWrite):
 		return fmt.Errorf("%s: other users can change it: its mode is %#o; chmod go-w %[1]s after checking its contents", path, info.Mode().Perm())
 	}
 	return nil
 }
 
-// isExposed reports whether other users can read a file. For a file of root, group access is
-// allowed, since a process of another user needs it.
-func isExposed(info fs.FileInfo) bool {
-	uid, _, known := ownerOf(info)
-	readers := groupReads | othersRead
-	if uid == 0 && os.Geteuid() != 0 {
-		readers = othersRead
+// othersMay reports whether users outside the groups of this process have one of the permissions.
+func othersMay(info fs.FileInfo, permissions fs.FileMode) bool {
+	_, gid, known := ownerOf(info)
+	if groups, _ := os.Getgroups(); gid == os.Getegid() || slices.Contains(groups, gid) {
+		permissions &^= groupReads | groupWrites
 	}
-	return known && info.Mode().Perm()&readers != 0
+	return known && info.Mode().Perm()&permissions != 0
 }
 
 // isInherited reports whether a path refers to an inherited descriptor, as for <(command)

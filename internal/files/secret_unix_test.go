@@ -60,10 +60,9 @@ func TestReadFiles(t *testing.T) {
 		"mode 0600":         {withMode(0o600), wants{}},
 		"mode 0400":         {withMode(0o400), wants{}},
 		"mode 0700":         {withMode(0o700), wants{}},
-		"mode 0640":         {withMode(0o640), wants{generated: exposed}},
+		"mode 0640":         {withMode(0o640), wants{}}, // the group of this process
 		"mode 0604":         {withMode(0o604), wants{generated: exposed}},
-		"mode 0660":         {withMode(0o660), wants{secret: changed, generated: changed}}, // the group of this process
-		"mode 0620":         {withMode(0o620), wants{secret: changed, generated: changed}},
+		"mode 0660":         {withMode(0o660), wants{}},
 		"mode 0602":         {withMode(0o602), wants{changed, changed, changed, changed}},
 		"link to mode 0600": {linkTo(0o600), wants{config: link, generated: link}},
 		"link to mode 0602": {linkTo(0o602), wants{changed, changed, link, link}},

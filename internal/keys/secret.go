@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"plantstore/internal/files"
@@ -74,10 +73,7 @@ func EnsureSecrets(path string) (secrets []auth.Secret, made bool, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return secrets, false, err
 	}
-	err = files.Create(path, func(file *os.File) error {
-		_, err := file.WriteString(string(NewSecret()) + "\n")
-		return err
-	})
+	err = files.CreateSecret(path, append(NewSecret(), '\n'))
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, false, err
 	}

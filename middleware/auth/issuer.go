@@ -1,13 +1,16 @@
 package auth
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -225,7 +228,7 @@ func (i *issuer) get(ctx context.Context) (keys []Key, ignored []error, err erro
 	}
 	response, err := i.client.Do(request)
 	if failure := new(url.Error); errors.As(err, &failure) {
-		return nil, nil, failure.Err // without the query of the URL (C4.25)
+		return nil, nil, explain(failure.Err) // without the query of the URL (C4.25)
 	}
 	defer response.Body.Close()
 	if err := checkStatus(response.StatusCode); err != nil {
@@ -243,6 +246,15 @@ func (i *issuer) get(ctx context.Context) (keys []Key, ignored []error, err erro
 		return nil, nil, wrongURLError{err}
 	}
 	return keys, ignored, nil
+}
+
+// explain adds to an error that the authority of a certificate is unknown where it is looked for.
+func explain(err error) error {
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
+		bundle := cmp.Or(os.Getenv("SSL_CERT_FILE"), "the system's bundle, such as /etc/ssl/certs/ca-certificates.crt")
+		return fmt.Errorf("%w: it is not in %s; name a bundle with it in SSL_CERT_FILE", err, bundle)
+	}
+	return err
 }
 
 // checkStatus rejects the status of a response other than 200. Unless it means that the server, a
@@ -301,7 +313,7 @@ func (i *issuer) logFailure() {
 	if i.problem != nil {
 		effect = "all tokens of the issuer are refused"
 	}
-	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect, "hint", "check that the URL is reachable")
+	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect)
 }
 
 // refresh fetches the set for a token with an unknown key. Calls share a fetch that is in

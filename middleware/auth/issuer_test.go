@@ -221,6 +221,24 @@ func TestIssuerFails(t *testing.T) {
 	}
 }
 
+// TestIssuerOfUnknownAuthority checks that the error names the bundle of authorities that lacks the
+// issuer's, and the variable that names another one.
+func TestIssuerOfUnknownAuthority(t *testing.T) {
+	t.Parallel()
+	site, verifier, _ := issuerOf(t)
+	server := httptest.NewUnstartedServer(site)
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	verifier.issuer.url, verifier.issuer.client.Transport = server.URL, nil
+	err := verifier.Fetch(t.Context())
+	for _, want := range []string{"unknown authority", "ca-certificates.crt", "SSL_CERT_FILE"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
 // TestIssuerStarts checks that a set without a usable key is no error, but not ready; and that an
 // interrupted start is one.
 func TestIssuerStarts(t *testing.T) {

@@ -33,6 +33,7 @@ type FS struct {
 	disk     *disk
 	lastNode uint64
 	fault    Fault
+	modeless bool
 }
 
 // Mount mounts an empty file system until the end of the test. If that is not possible, the test
@@ -57,6 +58,13 @@ func Mount(t testing.TB) *FS {
 	})
 	must.Do(t, server.WaitMount())
 	return f
+}
+
+// KeepNoModes makes all files accessible to everybody, as on file systems without permissions.
+func (f *FS) KeepNoModes() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.modeless = true
 }
 
 // guard starts a process that unmounts dir when this process dies, for example by a time-out of

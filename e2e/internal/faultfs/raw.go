@@ -185,6 +185,9 @@ func (r *raw) describe(id uint64, out *fuse.EntryOut) {
 func (r *raw) attributes(id uint64, out *fuse.Attr) {
 	n := r.node(id)
 	out.Ino, out.Mode, out.Nlink = id, n.mode, n.links
+	if r.fs.modeless {
+		out.Mode |= 0o777
+	}
 	out.Size = uint64(n.size())
 	out.Blocks, out.Blksize = uint64(len(n.blocks))*blockSize/512, blockSize
 }
