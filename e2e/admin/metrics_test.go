@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -77,4 +80,33 @@ func TestMetricsCountRequests(t *testing.T) {
 	}
 	want["plantstore_store_plants"], want["plantstore_ready"] = plants, 1
 	check(again.Metrics())
+}
+
+// TestDatabaseGone checks that a server warns, by log and metric, if its database has no plants although
+// the secret next to it is old, and not after a setup.
+func TestDatabaseGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, old := filepath.Join(dir, "data"), time.Now().Add(-2*time.Hour)
+	check := func(want float64, plant string) {
+		t.Helper()
+		s := plantstore.Start(t, plantstore.Options{Dir: dir})
+		s.Post(s.Token(), plant)
+		if got := s.Metrics()["plantstore_store_emptied"]; got != want {
+			t.Errorf("plantstore_store_emptied is %v, want %v", got, want)
+		}
+		s.Stop()
+		if warns := strings.Contains(s.Log(), "0 plants, although the secret is older"); warns != (want == 1) {
+			t.Errorf("warns: %t, want %v\n%s", warns, want, s.Log())
+		}
+	}
+	plantstore.Run(t, dir, "token")
+	check(0, `not a plant`)
+	check(0, `{"id":1,"name":"Fern"}`)
+	must.Do(t, os.Chtimes(filepath.Join(data, "jwt-secret"), old, old))
+	check(0, `{"id":2,"name":"Fern"}`)
+	must.Do(t, os.Rename(filepath.Join(data, "plants.db"), filepath.Join(dir, "elsewhere.db")))
+	check(1, `not a plant`)
+	check(1, `{"id":1,"name":"Fern"}`)
+	check(0, `{"id":2,"name":"Fern"}`)
 }

@@ -41,6 +41,8 @@ type Options struct {
 	// CertificateExpires returns the earliest expiry of the certificates in use for TLS, zero if
 	// there are none.
 	CertificateExpires func() time.Time
+	// Emptied reports that the store had no plants at startup, although its secret is older.
+	Emptied bool
 	// Requests keeps the requests of clients; nil: the server is not ephemeral.
 	Requests *requests.Recorder
 	// Reset replaces all plants by the seed, and returns their number. It logs failures.

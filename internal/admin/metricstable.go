@@ -123,6 +123,7 @@ func storeMetrics(a *admin, s storage.Stats) []metric {
 		{"commit_duration_seconds", "histogram", "time of a commit, including retries", a.Observer.commitDuration.series()},
 		{"commit_failures_total", "counter", "commits that failed, including those with an unknown outcome", one(s.FailedCommits)},
 		{"store_stopped", "gauge", "1 after a fault, just before the process exits, else 0", flag(s.Stopped)},
+		{"store_emptied", "gauge", "1 if the database had no plants at startup although the secret next to it is older than an hour, else 0", flag(a.Emptied)},
 	}
 }
 

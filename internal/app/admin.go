@@ -32,7 +32,7 @@ func (a *App) startAdmin() {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Observer: a.observer,
-			Store: a.store.Stats, Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires,
+			Store: a.store.Stats, Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires, Emptied: a.emptied,
 			Problem: a.problem, Reset: a.reset, Requests: a.requests, Logger: logger, Pprof: a.config.Pprof,
 		}),
 		DisableGeneralOptionsHandler: true, // it does not check Host

@@ -70,6 +70,7 @@ type App struct {
 	verifier  *auth.Verifier
 	secrets   []auth.Secret // at startup, the signing one first
 	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
+	emptied   bool          // the store had no plants at startup, although its secret is older
 	observer  *admin.Observer
 	requests  *requests.Recorder // nil: the server is not ephemeral
 	server    *server.Server

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"plantstore/internal/config"
 	"plantstore/internal/files"
@@ -35,12 +36,8 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 	if a.secrets, generated, err = a.loadKeys(true); err != nil {
 		return err
 	}
-	if generated {
-		if plants, err := a.store.Count(ctx); err == nil && plants > 0 {
-			a.Notice(func(logger *slog.Logger) {
-				logger.Warn("secret generated for an existing database", "file", SecretPath(c.Storage.Path), "hint", "if the database comes from a backup, restore its jwt-secret and restart; if no server has used it yet, ignore this")
-			})
-		}
+	if err := a.compareAges(ctx, generated); err != nil {
+		return err
 	}
 	a.reloads = append(a.reloads, reload{"secrets and public keys", func(context.Context) error {
 		_, _, err := a.loadKeys(false)
@@ -58,6 +55,38 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 	}
 	a.reloads = append(a.reloads, reload{"issuer keys", func(ctx context.Context) error { return named(a.verifier.Fetch(ctx)) }})
 	return named(a.verifier.Start(ctx))
+}
+
+// usualSetup is the time from the generation of a secret, by the command token, to the first start of a server.
+const usualSetup = time.Hour
+
+// compareAges warns if the database and the secret next to it seem not to belong together: one of them
+// may have been lost, or left behind.
+func (a *App) compareAges(ctx context.Context, generated bool) error {
+	if !a.config.GeneratesSecret() || a.inMemory != nil || a.options.Ephemeral != (storage.Location{}) {
+		return nil
+	}
+	path := SecretPath(a.config.Storage.Path)
+	secret, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	plants, err := a.store.Count(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // the store logs it
+	}
+	a.emptied = plants == 0 && time.Since(secret.ModTime()) > usualSetup
+	switch {
+	case generated && plants > 0:
+		a.Notice(func(logger *slog.Logger) {
+			logger.Warn("secret generated for an existing database", "file", path, "hint", "if the database comes from a backup, restore its jwt-secret and restart; if no server has used it yet, ignore this")
+		})
+	case a.emptied:
+		a.Notice(func(logger *slog.Logger) {
+			logger.Warn("0 plants, although the secret is older", "database", a.config.Storage.Path, "secret_written", secret.ModTime(), "hint", "was the database moved? If no plant was ever created, ignore this")
+		})
+	}
+	return nil
 }
 
 // loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys
