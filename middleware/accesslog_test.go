@@ -25,7 +25,7 @@ func lineOf(t *testing.T, level slog.Level, r *http.Request, handlers ...gin.Han
 	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: level}))
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	router.Use(middleware.Headers(), middleware.AccessLog(logger, nil))
+	router.Use(middleware.Headers(), middleware.Outcomes(middleware.AccessLog(logger)))
 	router.NoRoute(handlers...)
 	for range 2 { // the second reuses the pooled line of the first
 		log.Reset()
@@ -80,8 +80,8 @@ func TestTraceparent(t *testing.T) {
 // debug it has more. A pooled line keeps nothing of the previous request.
 func TestLine(t *testing.T) {
 	t.Parallel()
-	note := func(c *gin.Context) { middleware.RequestOf(c).NotePlant(-7, time.Second, false) }
-	unknown := func(c *gin.Context) { middleware.RequestOf(c).NotePlant(-7, time.Second, true) }
+	note := func(c *gin.Context) { middleware.OutcomeOf(c).NotePlant(-7, time.Second, false) }
+	unknown := func(c *gin.Context) { middleware.OutcomeOf(c).NotePlant(-7, time.Second, true) }
 	later := models.NewError(models.CodeUnavailable, "later").WithCause(errors.New("queue full"))
 	requests := 0
 	onlyFirst := func(c *gin.Context) {
@@ -163,7 +163,7 @@ func TestLogLevel(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
-	serve(t, post(t, nil, nil), middleware.AccessLog(logger, nil), pass)
+	serve(t, post(t, nil, nil), middleware.Outcomes(middleware.AccessLog(logger)), pass)
 	if log.Len() > 0 {
 		t.Errorf("logged %s", &log)
 	}

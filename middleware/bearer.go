@@ -15,8 +15,8 @@ import (
 // error code of an invalid one is appended (RFC 6750, section 3).
 const challenge = `Bearer realm="plants"`
 
-// Verify returns the subject of a valid access token. Its error is a [models.Error] of
-// CodeUnauthorized or CodeForbidden.
+// Verify returns the subject of a valid access token. The context is that of the request. Its error
+// is a [models.Error] of CodeUnauthorized or CodeForbidden.
 type Verify func(ctx context.Context, token string) (subject string, err error)
 
 // Bearer requires exactly one Authorization header field with a token that verify
@@ -28,7 +28,7 @@ func Bearer(verify Verify, missing func()) gin.HandlerFunc {
 		sent := err == nil
 		switch {
 		case sent:
-			RequestOf(c).subject, err = verify(c.Request.Context(), token)
+			OutcomeOf(c).Subject, err = verify(c.Request.Context(), token)
 		case missing != nil:
 			missing()
 		}

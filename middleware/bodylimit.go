@@ -32,7 +32,7 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 			ReadCloser: c.Request.Body,
 			limit:      limit,
 			memory:     memory,
-			subject:    RequestOf(c).subject,
+			subject:    OutcomeOf(c).Subject,
 		}
 		defer func() {
 			memory.release(body.subject, body.held)

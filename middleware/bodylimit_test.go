@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -63,13 +62,13 @@ func TestBodyMemory(t *testing.T) {
 	const limit = 32 << 20 // four fill the memory
 	const small = 4 << 10
 	handler := middleware.BodyLimit(limit)
-	log := middleware.AccessLog(slog.New(slog.DiscardHandler), nil)
+	outcomes := middleware.Outcomes(func(context.Context, *middleware.Outcome) {})
 	bearer := middleware.Bearer(func(_ context.Context, token string) (string, error) { return token, nil }, nil)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	request := func(subject string, body io.Reader, announced int64, then gin.HandlerFunc) *httptest.ResponseRecorder {
 		r := post(t, http.Header{"Authorization": {"Bearer " + subject}}, body)
 		r.ContentLength = announced
-		return serve(t, r, log, bearer, handler, then)
+		return serve(t, r, outcomes, bearer, handler, then)
 	}
 	var held sync.WaitGroup
 	hold := func(subject string, size int64) { // of a body with the largest allowed Content-Length

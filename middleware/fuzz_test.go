@@ -33,7 +33,7 @@ func FuzzHeader(f *testing.F) {
 			"Authorization": {authorization}, "Content-Type": {mediaType}, "Content-Encoding": {coding},
 			"X-Request-Id": {id}, "Traceparent": {trace}, "User-Agent": {agent},
 		}, nil)
-		w := serve(t, r, middleware.Headers(), middleware.AccessLog(logger, nil), middleware.Bearer(verify, nil), middleware.JSONOnly(), pass)
+		w := serve(t, r, middleware.Headers(), middleware.Outcomes(middleware.AccessLog(logger)), middleware.Bearer(verify, nil), middleware.JSONOnly(), pass)
 		var failure models.Error
 		if !reached(w) && (w.Code != http.StatusBadRequest || json.Unmarshal(w.Body.Bytes(), &failure) != nil || failure.Message == "") {
 			t.Errorf("response %d %s", w.Code, w.Body)

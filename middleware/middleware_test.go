@@ -166,7 +166,7 @@ func TestRecovery(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	w := serve(t, post(t, http.Header{}, nil), middleware.AccessLog(logger, nil), middleware.Recovery(),
+	w := serve(t, post(t, http.Header{}, nil), middleware.Outcomes(middleware.AccessLog(logger)), middleware.Recovery(),
 		func(*gin.Context) { panic("a bug at /data/plants.db") })
 	checkError(t, w, models.CodeInternal, "the server failed")
 	if strings.Contains(w.Body.String(), "bug") {

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 
 // A Limiter limits the rate of requests of each client.
 type Limiter interface {
-	// Take returns 0 if a client may send a request now, otherwise how long it must wait.
-	Take(client string) (wait time.Duration)
+	// Take returns 0 if a client may send a request with this context now, otherwise how long it must wait.
+	Take(ctx context.Context, client string) (wait time.Duration)
 	// Rate returns the limit, such as 100/s.
 	Rate() string
 }
@@ -25,7 +26,7 @@ func RateLimit(limiter Limiter) gin.HandlerFunc {
 		return func(*gin.Context) {}
 	}
 	return func(c *gin.Context) {
-		if wait := limiter.Take(RequestOf(c).subject); wait > 0 {
+		if wait := limiter.Take(c.Request.Context(), OutcomeOf(c).Subject); wait > 0 {
 			seconds := int64((wait + time.Second - 1) / time.Second) // at least 1
 			c.Header("Retry-After", strconv.FormatInt(seconds, 10))
 			Fail(c, models.Errorf(models.CodeTooManyRequests,

@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -11,7 +12,7 @@ import (
 // waiting is a limiter that makes all clients wait that long, if it is positive.
 type waiting time.Duration
 
-func (w waiting) Take(string) time.Duration { return time.Duration(w) }
+func (w waiting) Take(context.Context, string) time.Duration { return time.Duration(w) }
 
 func (waiting) Rate() string { return "100/s" }
 

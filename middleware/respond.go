@@ -14,7 +14,7 @@ import (
 
 // OK responds with status 200 and the plant as JSON, which ends with a newline (C1.2).
 func OK(c *gin.Context, plant models.Plant) {
-	encoded, err := plant.AppendJSON(RequestOf(c).response)
+	encoded, err := plant.AppendJSON(OutcomeOf(c).response)
 	if err != nil {
 		Fail(c, err)
 		return
@@ -31,7 +31,7 @@ func Fail(c *gin.Context, err error) {
 		failure = models.NewError(models.CodeInternal,
 			"the server failed; try again, and report the X-Request-Id if the error persists").WithCause(err)
 	}
-	RequestOf(c).failure = failure
+	OutcomeOf(c).Error = failure
 	c.Abort()
 	write(c, http.StatusBadRequest, failure.Body())
 }

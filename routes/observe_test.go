@@ -1,12 +1,14 @@
 package routes_test
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/routes"
 )
@@ -14,21 +16,25 @@ import (
 // panicking is a store that panics at each create.
 type panicking struct{ routes.Store }
 
-// TestObserve checks that each response is observed once with its error code, including
-// responses to panics.
+// TestObserve checks that the outcome of each request is observed once, including those of preflights
+// and panics.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	type observed struct {
-		Method string
-		Code   models.Code
+		Method, Name string
+		Code         models.Code
 	}
 	var got []observed
 	observe := func(o *routes.Options) {
-		o.Observe = func(r *http.Request, code models.Code, took time.Duration) {
-			if took <= 0 {
-				t.Errorf("%s, error %d: it took %v", r.Method, code, took)
+		o.Origins = middleware.Origins{"*"}
+		o.Observe = func(_ context.Context, o *middleware.Outcome) {
+			if o.Took <= 0 {
+				t.Errorf("%s, %s: it took %v", o.Method, o.Name, o.Took)
 			}
-			got = append(got, observed{r.Method, code})
+			got = append(got, observed{o.Method, o.Name, 0})
+			if o.Error != nil {
+				got[len(got)-1].Code = o.Error.Code
+			}
 		}
 	}
 	h := newHandler(t, newStore(t), observe)
@@ -38,8 +44,20 @@ func TestObserve(t *testing.T) {
 	do(t, h, http.MethodGet, "/plants", "")
 	do(t, h, http.MethodGet, "/nowhere", "")
 	do(t, h, http.MethodGet, "/openapi.json", "")
+	preflight := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, "/plants", http.NoBody)
+	preflight.Header = http.Header{"Origin": {"https://a.test"}, "Access-Control-Request-Method": {"POST"}}
+	h.ServeHTTP(httptest.NewRecorder(), preflight)
 	do(t, newHandler(t, panicking{}, observe), http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
-	want := []observed{{"POST", 0}, {"POST", 409}, {"POST", 400}, {"GET", 405}, {"GET", 404}, {"GET", 0}, {"POST", 500}}
+	want := []observed{
+		{"POST", "created", 0},
+		{"POST", "refused", 409},
+		{"POST", "refused", 400},
+		{"GET", "refused", 405},
+		{"GET", "refused", 404},
+		{"GET", "read", 0},
+		{"OPTIONS", "read", 0},
+		{"POST", "failed", 500},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

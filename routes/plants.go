@@ -40,7 +40,7 @@ func (p plants) create(c *gin.Context) {
 	}
 	id, plant, start := in.plant.ID.Value, in.plant.Plant(), time.Now()
 	err := p.store.Create(c.Request.Context(), id, plant)
-	middleware.RequestOf(c).NotePlant(id, time.Since(start), errors.Is(err, storage.ErrUnknown))
+	middleware.OutcomeOf(c).NotePlant(id, time.Since(start), errors.Is(err, storage.ErrUnknown))
 	if err != nil {
 		middleware.Fail(c, storeError(id, err))
 		return

@@ -1,6 +1,7 @@
 package routes_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -17,7 +18,7 @@ type limiter struct {
 	clients []string
 }
 
-func (l *limiter) Take(client string) time.Duration {
+func (l *limiter) Take(_ context.Context, client string) time.Duration {
 	l.clients = append(l.clients, client)
 	if client == l.refuses {
 		return time.Second

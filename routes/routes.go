@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -22,13 +21,11 @@ type Options struct {
 	BaseURL string
 	// NoPage turns off the documentation page at /docs.
 	NoPage bool
-	// Logger gets a line for each request; nil discards them.
-	Logger *slog.Logger
 	// MaxBodyBytes is the maximum size of a body; 0 means 1 MiB.
 	MaxBodyBytes int64
 	// Origins are allowed by CORS.
 	Origins middleware.Origins
-	// Observe is called for each response, unless it is nil.
+	// Observe gets the outcome of each request, such as [middleware.AccessLog]; nil discards them.
 	Observe middleware.Observe
 	// RateLimit limits the creates of each token subject; nil: no limit.
 	RateLimit middleware.Limiter
@@ -52,7 +49,6 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	options.MaxBodyBytes = cmp.Or(options.MaxBodyBytes, 1<<20)
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
@@ -61,7 +57,7 @@ func New(options Options) (http.Handler, error) {
 
 	router.Use(
 		middleware.Headers(),
-		middleware.AccessLog(options.Logger, options.Observe),
+		middleware.Outcomes(options.Observe),
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
 	)

@@ -83,7 +83,7 @@ func TestContract(t *testing.T) {
 	const origin = "https://docs.test"
 	h := newHandler(t, newStore(t), func(o *routes.Options) { o.MaxBodyBytes, o.Origins = 1<<20, middleware.Origins{origin} })
 	s := server.New(server.Config{
-		Handler: h, Logger: slog.New(slog.DiscardHandler), Refused: func(models.Code) {},
+		Handler: h, Logger: slog.New(slog.DiscardHandler), Refused: func(*models.Error, string, string) {},
 		HeaderTimeout: time.Minute, RequestTimeout: time.Minute, ShutdownTimeout: time.Minute,
 	})
 	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
@@ -131,7 +131,9 @@ func TestStoreRefuses(t *testing.T) {
 		// Like the engines' errors, with a detail that must not reach a client.
 		inner := errors.Join(errors.New("write /data/plants.db: input/output error"), tt.err)
 		var log strings.Builder
-		h := newHandler(t, brokenStore{inner}, func(o *routes.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		h := newHandler(t, brokenStore{inner}, func(o *routes.Options) {
+			o.Observe = middleware.AccessLog(slog.New(slog.NewTextHandler(&log, nil)))
+		})
 		w := do(t, h, http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
 		checkError(t, w, tt.code, tt.text)
 		outcome := "failed"

@@ -13,6 +13,7 @@ import (
 	"plantstore/internal/admin"
 	"plantstore/internal/requests"
 	"plantstore/internal/server"
+	"plantstore/middleware"
 	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/storage"
@@ -109,7 +110,7 @@ func TestRequests(t *testing.T) {
 	recorder := requests.NewRecorder()
 	h := newHandler(t, newStore(), func(o *admin.Options) { o.Requests = recorder })
 	for range 2 {
-		slog.New(recorder).Info("refused", "error", 431)
+		recorder.Observe(t.Context(), middleware.NewRefusal(models.NewError(431, "too large"), "", ""))
 	}
 	w := send(t, h, http.MethodGet, "/requests")
 	if lines := strings.SplitAfter(w.Body.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[1], `"error":431`) || w.Header().Get("Content-Type") != "application/jsonl" {

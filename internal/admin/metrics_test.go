@@ -3,7 +3,6 @@ package admin_test
 import (
 	"flag"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,7 +15,9 @@ import (
 	"plantstore/internal/admin"
 	"plantstore/internal/must"
 	"plantstore/internal/server"
+	"plantstore/middleware"
 	"plantstore/middleware/auth"
+	"plantstore/models"
 )
 
 var update = flag.Bool("update", false, "rewrite the table in docs/watch.md")
@@ -55,15 +56,21 @@ func TestMetrics(t *testing.T) {
 	s.stats.Created, s.stats.FailedCommits, s.stats.Resets = 14, 15, 16
 	s.stats.Stopped, s.problem = true, "stopped"
 	observer := admin.NewObserver()
-	create := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", nil)
-	observer.Request(create, 0, 3*time.Millisecond)
-	observer.Request(create, 409, time.Second)
-	observer.Fault(503, false)
-	observer.Fault(503, true)
+	request := new(http.Request)
+	for _, o := range []middleware.Outcome{
+		{Name: middleware.Created, Request: request, Took: 3 * time.Millisecond},
+		{Name: middleware.Refused, Request: request, Took: time.Second, Error: models.NewError(409, "taken")},
+		{Name: middleware.Unknown, Request: request, Took: time.Second, Error: models.NewError(500, "perhaps")},
+		{Name: middleware.Refused, Error: models.NewError(409, "taken")},
+		{Name: middleware.Refused, Error: models.NewError(431, "too large")},
+		{Name: middleware.Fault, Request: request, Error: models.NewError(503, "on demand")},
+		{Name: middleware.Fault, Error: models.NewError(503, "on demand"), Delayed: time.Second},
+		{Name: middleware.Created, Request: request, Delayed: time.Second},
+	} {
+		observer.Request(&o)
+	}
 	observer.Commit(1, 30*time.Millisecond)
 	observer.Commit(5, 20*time.Second)
-	observer.Refused(409)
-	observer.Refused(431)
 	h := newHandler(t, s, func(o *admin.Options) {
 		o.Observer = observer
 		o.Server = func() server.Stats {
@@ -85,6 +92,8 @@ func TestMetrics(t *testing.T) {
 		`plantstore_requests_total{outcome="refused",error="409"} 2`,
 		`plantstore_requests_total{outcome="refused",error="431"} 1`,
 		`plantstore_requests_total{outcome="failed",error="507"} 0`,
+		`plantstore_requests_total{outcome="failed",error="500"} 1`,
+		`plantstore_request_duration_seconds_count{outcome="failed"} 1`,
 		`plantstore_request_duration_seconds_bucket{outcome="created",le="0.002"} 0`,
 		`plantstore_request_duration_seconds_bucket{outcome="created",le="0.005"} 1`,
 		`plantstore_request_duration_seconds_bucket{outcome="created",le="+Inf"} 1`,
@@ -102,7 +111,7 @@ func TestMetrics(t *testing.T) {
 		`plantstore_credentials_refused_total{reason="no_expiry"} 54`, `plantstore_credentials_refused_total{reason="unknown_key"} 55`,
 		`plantstore_credentials_refused_total{reason="signature"} 56`, `plantstore_credentials_refused_total{reason="issuer"} 57`,
 		`plantstore_credentials_refused_total{reason="audience"} 58`, `plantstore_credentials_refused_total{reason="scope"} 59`,
-		`plantstore_faults_total{fault="503"} 2`, `plantstore_faults_total{fault="delay"} 1`,
+		`plantstore_faults_total{fault="503"} 2`, `plantstore_faults_total{fault="delay"} 2`,
 		`plantstore_resets_total 16`, `plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
 		`plantstore_commit_plants_bucket{le="2"} 1`, `plantstore_commit_plants_bucket{le="5"} 2`,
 		`plantstore_commit_plants_bucket{le="10000"} 2`, `plantstore_commit_plants_bucket{le="+Inf"} 2`,
@@ -186,8 +195,8 @@ func TestMetricsThatAreAbsent(t *testing.T) {
 //nolint:paralleltest // others allocate
 func TestObserverAllocations(t *testing.T) {
 	o := admin.NewObserver()
-	create := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", nil)
-	if n := testing.AllocsPerRun(100, func() { o.Request(create, 409, time.Millisecond) }); n > 0 {
+	refused := &middleware.Outcome{Request: new(http.Request), Error: models.NewError(409, "taken"), Took: time.Millisecond}
+	if n := testing.AllocsPerRun(100, func() { o.Request(refused) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plantstore/middleware"
 	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/storage"
@@ -81,7 +82,7 @@ func ready(a *admin) []series {
 
 // responses returns the responses of the handler and those of the server itself.
 func responses(o *Observer) (all []series) {
-	for _, of := range []outcome{created, read} {
+	for _, of := range []string{middleware.Created, middleware.Read} {
 		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="0"}`, of), o.durations[of].count()})
 	}
 	for _, c := range models.Codes() {

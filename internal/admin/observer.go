@@ -3,37 +3,30 @@ package admin
 import (
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"plantstore/middleware"
 	"plantstore/models"
 )
 
-// An outcome classifies the response to a request.
-type outcome string
+// outcomes are those in the metrics: Unknown counts as Failed.
+func outcomes() []string {
+	return []string{middleware.Created, middleware.Read, middleware.Refused, middleware.Failed}
+}
 
-const (
-	created outcome = "created" // a plant was created
-	read    outcome = "read"    // another success: a document, a redirect or a preflight
-	refused outcome = "refused" // the client can avoid it
-	failed  outcome = "failed"  // see [models.Code.ServerFault]
-)
-
-func outcomes() []outcome { return []outcome{created, read, refused, failed} }
-
-func outcomeOf(code models.Code) outcome {
+func outcomeOf(code models.Code) string {
 	if code.ServerFault() {
-		return failed
+		return middleware.Failed
 	}
-	return refused
+	return middleware.Refused
 }
 
 // An Observer keeps the metrics that are updated with each event. All others are read from
 // statistics when they are queried. Its methods are safe for concurrent use.
 type Observer struct {
-	durations      map[outcome]*histogram // of requests; never changed
+	durations      map[string]*histogram // of requests, by outcome; never changed
 	errors         errorCounts
 	faults         errorCounts   // on demand
 	delays         atomic.Uint64 // on demand
@@ -44,7 +37,7 @@ type Observer struct {
 // NewObserver returns an Observer without observations.
 func NewObserver() *Observer {
 	o := &Observer{
-		durations:      make(map[outcome]*histogram),
+		durations:      make(map[string]*histogram),
 		commitPlants:   newHistogram(1, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
 		commitDuration: newDurations(),
 	}
@@ -54,32 +47,30 @@ func NewObserver() *Observer {
 	return o
 }
 
-// Request observes the response to a request: an Error, or a success if code is 0. Responses with a
-// fault on demand are not observed.
-func (o *Observer) Request(r *http.Request, code models.Code, took time.Duration) {
-	of := read
-	switch {
-	case code != 0:
-		of = outcomeOf(code)
-		o.errors.Add(code)
-	case r.Method == http.MethodPost: // only plants can be posted (C1.1)
-		of = created
+// Request observes a request. It counts failures and delays on demand only as such.
+func (o *Observer) Request(outcome *middleware.Outcome) {
+	if outcome.Name == middleware.Fault || outcome.Delayed > 0 {
+		o.fault(outcome)
+		return
 	}
-	o.durations[of].observe(int64(took))
+	name := outcome.Name
+	if e := outcome.Error; e != nil {
+		name = outcomeOf(e.Code)
+		o.errors.Add(e.Code)
+	}
+	if outcome.Request != nil {
+		o.durations[name].observe(int64(outcome.Took))
+	}
 }
 
-// Fault observes a fault on demand: its code, 0 for none, and whether it has delayed the response.
-func (o *Observer) Fault(code models.Code, delayed bool) {
-	if code != 0 {
-		o.faults.Add(code)
+func (o *Observer) fault(outcome *middleware.Outcome) {
+	if outcome.Name == middleware.Fault {
+		o.faults.Add(outcome.Error.Code)
 	}
-	if delayed {
+	if outcome.Delayed > 0 {
 		o.delays.Add(1)
 	}
 }
-
-// Refused observes a response without a call of the handler, an Error with that code.
-func (o *Observer) Refused(code models.Code) { o.errors.Add(code) }
 
 // Commit observes a commit of that many plants.
 func (o *Observer) Commit(plants int, took time.Duration) {

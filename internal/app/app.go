@@ -6,7 +6,7 @@
 //
 //	app.go                                     open, run and close
 //	listeners.go, keys.go                      listeners, certificates and keys
-//	server.go, faults.go, admin.go             the server for clients, the admin listener
+//	server.go, admin.go                        the server for clients, the admin listener
 //	banner.go                                  startup message
 //	signals.go, delay.go, reset.go             events of a running server
 //	store.go, advice.go                        for the commands

@@ -1,20 +1,32 @@
 package app
 
 import (
-	"log/slog"
+	"cmp"
+	"context"
 
 	"plantstore/internal/apidocs"
+	"plantstore/internal/faults"
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
+	"plantstore/middleware"
+	"plantstore/middleware/auth"
+	"plantstore/models"
 	"plantstore/routes"
 	"plantstore/storage"
+)
+
+// The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
+// is not set.
+const (
+	exampleScope = "plants:create"
+	exampleRate  = "100/s"
 )
 
 func (a *App) newServer() error {
 	c := a.config
 	options := routes.Options{
 		Store: a.store, Verify: a.verifier.Verify, NoPage: !c.Docs,
-		Observe: a.observer.Request, Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: c.CORSOrigins,
+		Observe: a.observe(), MaxBodyBytes: c.MaxBodyBytes, Origins: c.CORSOrigins,
 		NoToken: a.verifier.CountMissing,
 	}
 	if !c.DescribedByHost(a.listeners.address(), a.options.Ephemeral != (storage.Location{})) {
@@ -23,26 +35,41 @@ func (a *App) newServer() error {
 	if c.RateLimit.Requests > 0 {
 		options.RateLimit = ratelimit.New(c.RateLimit)
 	}
-	if a.requests != nil {
-		options.Logger = slog.New(slog.NewMultiHandler(a.logger.Handler(), a.requests))
-	}
 	handler, err := routes.New(options)
 	if c.Faults {
-		handler, err = withFaults(options, c, a.observer.Fault, a.verifier.Accepts)
+		handler, err = faults.New(options, faults.Options{
+			Accepts: a.verifier.Accepts, Forbidden: auth.MissingScope(cmp.Or(c.JWTScope, exampleScope)), Rate: exampleRate,
+		})
 	}
 	if err != nil {
 		return err
 	}
+	if a.requests != nil {
+		handler = a.requests.Wrap(handler, apidocs.PagePath)
+	}
 	a.server = server.New(server.Config{
-		Handler:         a.requests.Wrap(handler, apidocs.PagePath, server.HeaderKey{}),
-		TLS:             a.tls,
-		CORS:            options.Origins.Header(""),
-		Logger:          options.Logger,
-		Refused:         a.observer.Refused,
-		KeepHeaders:     a.requests != nil,
+		Handler: handler,
+		TLS:     a.tls,
+		CORS:    options.Origins.Header(""),
+		Logger:  a.logger,
+		Refused: func(e *models.Error, remote, requestID string) {
+			options.Observe(context.Background(), middleware.NewRefusal(e, remote, requestID))
+		},
 		MaxConnections:  c.MaxConnections,
 		RequestTimeout:  c.RequestTimeout,
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil
+}
+
+// observe returns what gets the outcome of each request: the log, the metrics and the kept requests.
+func (a *App) observe() middleware.Observe {
+	log := middleware.AccessLog(a.logger)
+	return func(ctx context.Context, o *middleware.Outcome) {
+		log(ctx, o)
+		a.observer.Request(o)
+		if a.requests != nil {
+			a.requests.Observe(ctx, o)
+		}
+	}
 }

@@ -110,7 +110,7 @@ func (s setup) start(t testing.TB) Options {
 	}
 	under := server.New(server.Config{
 		Handler: handler, TLS: serverTLS,
-		Logger: logger, Refused: func(models.Code) {}, HeaderTimeout: s.timeout, RequestTimeout: s.timeout, ShutdownTimeout: patient,
+		Logger: logger, Refused: func(*models.Error, string, string) {}, HeaderTimeout: s.timeout, RequestTimeout: s.timeout, ShutdownTimeout: patient,
 		CORS: middleware.Origins(s.origins).Header(""),
 	})
 	ctx, stop := context.WithCancel(context.Background())

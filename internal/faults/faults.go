@@ -1,65 +1,53 @@
 // Package faults provides errors on demand: a request asks for a failure in the header field Prefer
-// (RFC 7240), so that you can test how a client handles it. The wrapped handler does not depend on
-// this package:
-//
-//	handler := faults.New(faults.Options{Handler: routes.New(options), …})
+// (RFC 7240), so that you can test how a client handles it. [New] is [routes.New] with faults.
 //
 // Only a create with a valid credential gets a fault. The response is that of the real failure,
 // byte for byte except for Preference-Applied, and an earlier check still fails first (C1.7, C2.8),
 // because the real check fails:
 //
-//   - 400, 401, 404, 405, 408, 413 and 415: the handler gets a changed request (request.go);
-//   - 403 and 429: a handler that requires another scope, or has no rate left, gets the request;
-//   - 409, 422, 500, 503 and 507: the Store that the handler uses fails (store.go);
+//   - 400, 401, 404, 405, 408, 413 and 415: the routes get a changed request (request.go);
+//   - 403, 409, 422, 429, 500, 503 and 507: the verifier, the rate limiter or the store of the routes
+//     fails (routes.go);
 //   - 417, 431, 501 and 505: the connection gets what package server writes without any handler.
-//
-// The access log and the metrics show the operator which failures were on demand (observe.go).
 package faults
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"time"
 
 	"plantstore/internal/server"
+	"plantstore/middleware"
 	"plantstore/models"
+	"plantstore/routes"
 )
 
-// Options are the parts of a server for clients, and its settings. All are required, but for CORS.
+// Options are the settings of faults. Scope and Rate may be empty.
 type Options struct {
-	// Handler handles all requests. It uses [NewStore], [NewLogger] and [NewObserve].
-	Handler http.Handler
-	// Forbidden is Handler, but rejects each token with error 403.
-	Forbidden http.Handler
-	// Limited is Handler, but with [NoRate].
-	Limited http.Handler
-	// Authorized reports whether a request with this header has a valid credential.
-	Authorized func(http.Header) bool
-	// CORS are the CORS header fields of the responses of the server itself.
-	CORS http.Header
-	// Logger gets a line for each fault that does not reach Handler.
-	Logger *slog.Logger
-	// Count is called for these.
-	Count Count
+	// Accepts reports whether a token is valid, without counting it.
+	Accepts func(ctx context.Context, token string) bool
+	// Forbidden is the error of code 403.
+	Forbidden error
+	// Rate is the rate that error 429 names if the routes have no limit, such as 100/s.
+	Rate string
 }
 
-// Count counts a fault: its code, 0 for none, and whether the response was delayed.
-type Count func(code models.Code, delayed bool)
+// New returns the handler of all routes with faults on demand. Store and Verify must be set.
+func New(o routes.Options, faults Options) (http.Handler, error) {
+	o.Verify = verify(o.Verify, faults.Forbidden)
+	o.RateLimit = limiter{o.RateLimit, faults.Rate}
+	o.Store = store{o.Store}
+	o.Observe = observe(o.Observe)
+	next, err := routes.New(o)
+	return handler{next, faults.Accepts, o.Origins.Header(""), o.Observe}, err
+}
 
-// A NoRate is a rate limiter whose clients have used up the rate that it names, such as 100/s.
-type NoRate string
-
-// Take returns the time to wait.
-func (NoRate) Take(string) time.Duration { return time.Second }
-
-// Rate returns the rate.
-func (r NoRate) Rate() string { return string(r) }
-
-// New returns the outer handler.
-func New(o Options) http.Handler { return handler{o} }
-
-type handler struct{ Options }
+type handler struct {
+	routes  http.Handler
+	accepts func(ctx context.Context, token string) bool
+	cors    http.Header // of the responses of the server itself
+	observe middleware.Observe
+}
 
 // A demand is the fault that a request demands. The context of the request has it.
 type demand struct {
@@ -76,28 +64,38 @@ func demandOf(ctx context.Context) *demand {
 	return d
 }
 
+// cause reports whether the request with this context demands a failure with this code, which the
+// caller then causes.
+func cause(ctx context.Context, code models.Code) bool {
+	d := demandOf(ctx)
+	if d == nil || d.Code != code {
+		return false
+	}
+	d.caused = true
+	return true
+}
+
 // ServeHTTP implements [http.Handler].
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := &demand{Fault: ParsePrefer(r.Header["Prefer"])}
-	if d.Fault == (Fault{}) || r.Method != http.MethodPost || r.URL.Path != plantsPath || !h.Authorized(r.Header) {
-		h.Handler.ServeHTTP(w, r)
+	if d.Fault == (Fault{}) || r.Method != http.MethodPost || r.URL.Path != plantsPath || !h.authorized(r) {
+		h.routes.ServeHTTP(w, r)
 		return
 	}
 	d.delay(r.Context())
-	in, out := r.Clone(context.WithValue(r.Context(), demandKey{}, d)), &response{ResponseWriter: w, demand: d}
 	switch d.Code {
 	case models.CodeExpectationFailed, models.CodeHeaderTooLarge, models.CodeNotImplemented, models.CodeVersionUnsupported:
 		h.refuse(w, r, d)
-	case models.CodeForbidden:
-		d.caused = true
-		h.Forbidden.ServeHTTP(out, in)
-	case models.CodeTooManyRequests:
-		d.caused = true
-		h.Limited.ServeHTTP(out, in)
-	default:
-		d.caused = change(in, d.Code)
-		h.Handler.ServeHTTP(out, in)
+		return
 	}
+	in := r.Clone(context.WithValue(r.Context(), demandKey{}, d))
+	d.caused = change(in, d.Code)
+	h.routes.ServeHTTP(&response{ResponseWriter: w, demand: d}, in)
+}
+
+func (h handler) authorized(r *http.Request) bool {
+	token, err := middleware.Token(r.Header)
+	return err == nil && h.accepts(r.Context(), token)
 }
 
 // delay waits as the fault says, unless the time limit of the request ends before.
@@ -116,9 +114,9 @@ func (d *demand) delay(ctx context.Context) {
 
 // refuse responds as package server does to a request that net/http refuses.
 func (h handler) refuse(w http.ResponseWriter, r *http.Request, d *demand) {
-	d.caused, d.applied = true, true
+	d.applied = true
 	failure := server.Refusal(d.Code)
-	header := server.RefusalHeader(failure, h.CORS)
+	header := server.RefusalHeader(failure, h.cors)
 	header.Set(appliedField, d.preferences())
 	w.Header().Set("Connection", "close") // so that package server reads the rest before it closes the connection
 	conn, _, err := http.NewResponseController(w).Hijack()
@@ -127,8 +125,6 @@ func (h handler) refuse(w http.ResponseWriter, r *http.Request, d *demand) {
 	}
 	context.AfterFunc(r.Context(), func() { _ = conn.Close() }) // after the handlers have returned
 	_ = server.WriteRefusal(conn, header, failure)              // a client that has gone needs no response
-	h.Count(d.Code, d.Delay > 0)
-	h.Logger.LogAttrs(r.Context(), slog.LevelInfo, "refused",
-		slog.String("outcome", outcome), slog.String("request_id", header.Get("X-Request-Id")), slog.String("remote", r.RemoteAddr),
-		slog.Int("error", int(d.Code)), slog.String("message", failure.Message))
+	outcome := middleware.NewRefusal(failure, r.RemoteAddr, header.Get("X-Request-Id"))
+	h.observe(context.WithValue(r.Context(), demandKey{}, d), outcome)
 }

@@ -28,15 +28,9 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// newHandler returns a handler with faults over the routes, and the faults that it has counted, as
-// their codes and "delay". "good" is a valid token.
-func newHandler(t *testing.T, store faults.Creator, logs ...io.Writer) (h http.Handler, counted func() []string) {
-	t.Helper()
-	return newHandlerWith(t, store, faults.NewLogger(slog.New(slog.NewTextHandler(io.MultiWriter(logs...), nil))))
-}
-
-// newHandlerWith is newHandler with the logger of the routes.
-func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h http.Handler, counted func() []string) {
+// newHandler returns a handler with faults over the routes, and the faults that were observed since
+// the last call, as their codes and "delay". "good" is a valid token.
+func newHandler(t *testing.T, store routes.Store, logs ...io.Writer) (h http.Handler, observed func() []string) {
 	t.Helper()
 	verify := func(_ context.Context, token string) (string, error) {
 		if token != "good" {
@@ -44,36 +38,27 @@ func newHandlerWith(t *testing.T, store faults.Creator, logger *slog.Logger) (h 
 		}
 		return "tester", nil
 	}
-	var faultsMade []string
-	count := func(code models.Code, delayed bool) {
-		if code != 0 {
-			faultsMade = append(faultsMade, code.String())
-		}
-		if delayed {
-			faultsMade = append(faultsMade, "delay")
-		}
-	}
-	o := routes.Options{
-		Store: faults.NewStore(store), Verify: verify, Logger: logger,
-		Observe:      faults.NewObserve(func(*http.Request, models.Code, time.Duration) {}, count),
-		MaxBodyBytes: 1000,
-	}
-	forbidden, limited := o, o
-	forbidden.Verify = func(context.Context, string) (string, error) {
-		return "", models.NewError(models.CodeForbidden, "no scope")
-	}
-	limited.RateLimit = faults.NoRate("100/s")
-	h = faults.New(faults.Options{
-		Handler: must.Get(routes.New(o))(t), Forbidden: must.Get(routes.New(forbidden))(t), Limited: must.Get(routes.New(limited))(t),
-		Authorized: func(header http.Header) bool {
-			token, err := middleware.Token(header)
-			return err == nil && token == "good"
+	var all []string
+	log := middleware.AccessLog(slog.New(slog.NewTextHandler(io.MultiWriter(logs...), nil)))
+	h = must.Get(faults.New(routes.Options{
+		Store: store, Verify: verify, MaxBodyBytes: 1000,
+		Observe: func(ctx context.Context, o *middleware.Outcome) {
+			log(ctx, o)
+			if o.Name == middleware.Fault {
+				all = append(all, o.Error.Code.String())
+			}
+			if o.Delayed > 0 {
+				all = append(all, "delay")
+			}
 		},
-		Logger: logger, Count: count,
-	})
+	}, faults.Options{
+		Accepts:   func(_ context.Context, token string) bool { return token == "good" },
+		Forbidden: models.NewError(models.CodeForbidden, "no scope"),
+		Rate:      "100/s",
+	}))(t)
 	return h, func() []string {
-		last := faultsMade
-		faultsMade = nil
+		last := all
+		all = nil
 		return last
 	}
 }
@@ -241,13 +226,6 @@ func TestLog(t *testing.T) {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%s: %s, want %s", preference, &log, want)
 		}
-	}
-	log.Reset()
-	h, _ = newHandlerWith(t, recording{}, faults.NewLogger(slog.New(slog.NewTextHandler(&log, nil))).With("a", 1).WithGroup("b"))
-	prefer(t, h, "code=503", plant7)
-	const want = "level=INFO msg=request a=1 b.method=POST b.path=/plants b.status=400 b.outcome=fault b.error=503 "
-	if !strings.Contains(log.String(), want) {
-		t.Errorf("with attributes: %s, want %s", &log, want)
 	}
 }
 

@@ -6,13 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
-	"plantstore/models"
+	"plantstore/middleware"
 )
-
-// outcome is the outcome of a fault in the log.
-const outcome = "fault"
 
 // appliedField is the header field with the preferences that were honored (RFC 7240).
 const appliedField = "Preference-Applied"
@@ -53,72 +49,26 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.ResponseWriter.Write(p)
 }
 
-// NewObserve returns a function that calls count for a response with a fault, and next for others.
-func NewObserve(next func(*http.Request, models.Code, time.Duration), count Count) func(*http.Request, models.Code, time.Duration) {
-	return func(r *http.Request, code models.Code, took time.Duration) {
-		switch d := demandOf(r.Context()); {
-		case d != nil && d.applied:
-			count(d.Code, d.Delay > 0)
-		case d != nil && d.Delay > 0:
-			count(0, true)
-		default:
-			next(r, code, took)
+// observe returns next, which gets the request as the client has sent it, and Fault as the outcome of
+// a failure on demand. Next may be nil.
+func observe(next middleware.Observe) middleware.Observe {
+	if next == nil {
+		next = func(context.Context, *middleware.Outcome) {}
+	}
+	return func(ctx context.Context, o *middleware.Outcome) {
+		if d := demandOf(ctx); d != nil {
+			o.Method, o.Path = http.MethodPost, plantsPath
+			d.amend(o)
 		}
+		next(ctx, o)
 	}
 }
 
-// NewLogger returns a logger for the lines of requests. A fault has its own outcome in them, at level
-// info, since nothing has failed.
-func NewLogger(next *slog.Logger) *slog.Logger { return slog.New(logHandler{next.Handler()}) }
-
-type logHandler struct{ slog.Handler }
-
-// Handle implements [slog.Handler].
-func (h logHandler) Handle(ctx context.Context, record slog.Record) error {
-	d := demandOf(ctx)
-	if d == nil {
-		return h.Handler.Handle(ctx, record)
-	}
+// amend sets what is different in the outcome of a request with a fault. Nothing has failed, if that
+// was demanded.
+func (d *demand) amend(o *middleware.Outcome) {
 	if d.applied {
-		record.Level = slog.LevelInfo
+		o.Name, o.Level = middleware.Fault, slog.LevelInfo
 	}
-	if !h.Enabled(ctx, record.Level) {
-		return nil
-	}
-	changed := slog.NewRecord(record.Time, record.Level, record.Message, record.PC)
-	record.Attrs(func(attr slog.Attr) bool {
-		changed.AddAttrs(d.logged(attr))
-		return true
-	})
-	if d.Delay > 0 {
-		changed.AddAttrs(slog.Float64("fault_delay_ms", milliseconds(d.Delay)))
-	}
-	return h.Handler.Handle(ctx, changed)
+	o.Began, o.Took, o.Delayed = o.Began.Add(-d.Delay), o.Took+d.Delay, d.Delay
 }
-
-// WithAttrs implements [slog.Handler].
-func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return logHandler{h.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup implements [slog.Handler].
-func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.Handler.WithGroup(name)} }
-
-// logged returns an attribute of the request as the client sent it.
-func (d *demand) logged(attr slog.Attr) slog.Attr {
-	switch attr.Key {
-	case "method":
-		return slog.String(attr.Key, http.MethodPost)
-	case "path":
-		return slog.String(attr.Key, plantsPath)
-	case "duration_ms":
-		return slog.Float64(attr.Key, milliseconds(d.Delay)+attr.Value.Float64())
-	case "outcome":
-		if d.applied {
-			return slog.String(attr.Key, outcome)
-		}
-	}
-	return attr
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

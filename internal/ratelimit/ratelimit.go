@@ -4,6 +4,7 @@
 package ratelimit
 
 import (
+	"context"
 	"fmt"
 	"hash/maphash"
 	"strconv"
@@ -73,7 +74,7 @@ func New(limit Rate) *Limiter {
 
 // Take takes a token from the bucket of a client. It returns 0, or, if the bucket is empty, the
 // time until there is a token.
-func (l *Limiter) Take(client string) time.Duration {
+func (l *Limiter) Take(_ context.Context, client string) time.Duration {
 	bucket, now := l.bucket(client), time.Now()
 	if bucket.AllowN(now, 1) {
 		return 0

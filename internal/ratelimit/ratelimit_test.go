@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"context"
 	"runtime"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ func TestParse(t *testing.T) {
 // takes returns how many of n consecutive requests a client may send.
 func takes(l *ratelimit.Limiter, client string, n int) (allowed int) {
 	for range n {
-		if l.Take(client) == 0 {
+		if l.Take(context.Background(), client) == 0 {
 			allowed++
 		}
 	}
@@ -80,16 +81,16 @@ func TestTakeReturnsWait(t *testing.T) {
 			takes(l, "a", limit.Requests)
 			interval := limit.Per / time.Duration(limit.Requests)
 			time.Sleep(interval / 3)
-			wait := l.Take("a")
+			wait := l.Take(t.Context(), "a")
 			if wait <= interval/2 || wait > interval {
 				t.Errorf("%v: wait %v, want two thirds of %v", limit, wait, interval)
 			}
 			time.Sleep(wait * 9 / 10)
-			if l.Take("a") == 0 {
+			if l.Take(t.Context(), "a") == 0 {
 				t.Errorf("%v: allowed before", limit)
 			}
 			time.Sleep(wait/10 + time.Microsecond) // more than the rounding error of a float64
-			if left := l.Take("a"); left != 0 {
+			if left := l.Take(t.Context(), "a"); left != 0 {
 				t.Errorf("%v: %v left after the wait of %v", limit, left, wait)
 			}
 		})
@@ -109,7 +110,7 @@ func TestMemoryIsBounded(t *testing.T) { //nolint:paralleltest // it measures th
 	}
 	l, before := ratelimit.New(ratelimit.Rate{Requests: 100, Per: time.Second}), heap()
 	for i := range 200_000 {
-		l.Take(strconv.Itoa(i) + long)
+		l.Take(t.Context(), strconv.Itoa(i)+long)
 	}
 	if used := heap() - before; used > most {
 		t.Errorf("%d bytes, want at most %d", used, most)
@@ -127,7 +128,7 @@ func TestOthersDoNotResetBucket(t *testing.T) {
 	}
 	for round := range 3 {
 		for i := range 32_000 {
-			l.Take(strconv.Itoa(round*32_000 + i))
+			l.Take(t.Context(), strconv.Itoa(round*32_000+i))
 		}
 		if got := takes(l, "greedy", 9); got != 0 {
 			t.Errorf("%d more after the requests of others, want 0", got)
@@ -138,7 +139,7 @@ func TestOthersDoNotResetBucket(t *testing.T) {
 // TestTakeAllocatesNothing checks that a request within the limit does not allocate.
 func TestTakeAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the allocations of all goroutines
 	l := ratelimit.New(ratelimit.Rate{Requests: 1_000_000, Per: time.Second})
-	if n := testing.AllocsPerRun(1000, func() { l.Take("somebody") }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { l.Take(t.Context(), "somebody") }); n != 0 {
 		t.Errorf("%v allocations, want none", n)
 	}
 }

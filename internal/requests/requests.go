@@ -2,8 +2,8 @@
 // client can see what it has sent:
 //
 //	recorder := requests.NewRecorder()
-//	options.Logger = slog.New(slog.NewMultiHandler(logger.Handler(), recorder)) // for the outcomes
-//	handler := recorder.Wrap(routes.New(options), "/docs", server.HeaderKey{})
+//	options.Observe = recorder.Observe // and the log
+//	handler := recorder.Wrap(routes.New(options), "/docs")
 //
 // Requests and responses pass through it unchanged. Tokens are left out when requests are read from it
 // (C4.25).
@@ -12,8 +12,8 @@ package requests
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"plantstore/middleware"
 	"plantstore/models"
 )
 
@@ -45,7 +46,7 @@ type Request struct {
 	Method     string    `json:"method,omitzero"`
 	Target     string    `json:"target,omitzero"`
 	Version    string    `json:"version,omitzero"`
-	Header     []Field   `json:"header"` // in the order and the spelling of the client
+	Header     []Field   `json:"header"` // by name
 	Body       string    `json:"body"`
 	BodyBytes  int64     `json:"body_bytes"`           // that were read
 	BodyUnread bool      `json:"body_unread,omitzero"` // the request was refused before (C2.8)
@@ -76,11 +77,8 @@ type entry struct {
 // entryKey is the key of the *entry in a context.
 type entryKey struct{}
 
-// A Recorder keeps requests. It is an [slog.Handler], since it takes their outcomes from the lines of
-// the access log. A nil Recorder keeps none.
+// A Recorder keeps requests.
 type Recorder struct {
-	slog.Handler // discards
-
 	mu         sync.Mutex
 	kept       []*entry // oldest first
 	inProgress int
@@ -89,9 +87,7 @@ type Recorder struct {
 }
 
 // NewRecorder returns an empty Recorder.
-func NewRecorder() *Recorder {
-	return &Recorder{Handler: slog.DiscardHandler}
-}
+func NewRecorder() *Recorder { return new(Recorder) }
 
 // begin makes space for a request. It returns false if too many are in progress.
 func (r *Recorder) begin() bool {
@@ -121,19 +117,16 @@ func (r *Recorder) end(e *entry) {
 }
 
 // Wrap returns next, and keeps its requests, but not those of the page with that path and its files.
-// The context of a request has the text of its header under headerKey.
-func (r *Recorder) Wrap(next http.Handler, page string, headerKey any) http.Handler {
+func (r *Recorder) Wrap(next http.Handler, page string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		if r == nil || strings.HasPrefix(request.URL.Path+"/", page+"/") || !r.begin() {
+		if strings.HasPrefix(request.URL.Path+"/", page+"/") || !r.begin() {
 			next.ServeHTTP(w, request)
 			return
 		}
 		e := &entry{Request: Request{Time: time.Now(), BodyUnread: request.Body != http.NoBody}}
 		defer r.end(e) // also after a panic
 		e.create = request.Method == http.MethodPost && request.URL.Path == "/plants"
-		if e.head, _ = request.Context().Value(headerKey).(string); len(e.head) > maxHeader {
-			e.head = e.head[:maxHeader] + "…"
-		}
+		e.head = head(request)
 		in := request.WithContext(context.WithValue(request.Context(), entryKey{}, e))
 		in.Body = body{request.Body, e}
 		next.ServeHTTP(w, in)
@@ -154,42 +147,42 @@ func (b body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Enabled implements [slog.Handler]. It is true for all lines of requests.
-func (*Recorder) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
-
-// Handle implements [slog.Handler]. A request that net/http refused has only a line.
-func (r *Recorder) Handle(ctx context.Context, line slog.Record) error {
+// Observe is a [middleware.Observe]. It keeps a request that net/http has refused, too.
+func (r *Recorder) Observe(ctx context.Context, o *middleware.Outcome) {
 	e, found := ctx.Value(entryKey{}).(*entry)
 	switch {
 	case found:
-		line.Attrs(e.note)
-	case line.Message == "refused" && r.begin():
-		e = &entry{Request: Request{Time: line.Time}}
-		line.Attrs(e.note)
+		e.note(o)
+	case o.Request == nil && r.begin():
+		e = &entry{Request: Request{Time: o.Began}}
+		e.note(o)
 		r.end(e)
 	}
-	return nil
 }
 
-// note takes an attribute of the line of a request.
-func (e *entry) note(attr slog.Attr) bool {
-	switch value := attr.Value; attr.Key {
-	case "status":
-		e.Status = int(value.Int64())
-	case "error":
-		e.Error, e.Status = int(value.Int64()), http.StatusBadRequest
-	case "message":
-		e.Message = value.String()
-	case "subject":
-		e.Subject = value.String()
-	case "request_id":
-		e.RequestID = value.String()
-	case "plant_id":
-		e.PlantID = value.String()
-	case "remote":
-		e.Remote = value.String()
+// note takes the outcome of the request.
+func (e *entry) note(o *middleware.Outcome) {
+	e.Status, e.Subject, e.RequestID, e.Remote = o.Status, o.Subject, o.RequestID, o.Remote
+	if o.Error != nil {
+		e.Error, e.Message = int(o.Error.Code), o.Error.Message
 	}
-	return true
+	if o.Plant {
+		e.PlantID = strconv.FormatInt(o.PlantID, 10)
+	}
+}
+
+// head returns the request line and the header fields, by name. net/http has removed some from the map.
+func head(r *http.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s\nHost: %s\n", r.Method, r.RequestURI, r.Proto, r.Host)
+	if r.TransferEncoding != nil {
+		fmt.Fprintf(&b, "Transfer-Encoding: %s\n", strings.Join(r.TransferEncoding, ", "))
+	}
+	_ = r.Header.Write(&b)
+	if b.Len() > maxHeader {
+		return b.String()[:maxHeader] + "…"
+	}
+	return b.String()
 }
 
 // Query returns the kept requests, oldest first: of ?after=7&wait=10s those with higher numbers, as soon

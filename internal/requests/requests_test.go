@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,28 +18,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/requests"
+	"plantstore/middleware"
 	"plantstore/models"
 )
 
-// A site is a Recorder with a handler that reads bodies and logs outcomes.
+// A site is a Recorder with a handler that reads bodies and has an outcome.
 type site struct {
 	*requests.Recorder
 
 	handler http.Handler
 }
 
-// newSite returns a site whose handler logs these attributes.
-func newSite(attrs ...any) *site {
+func newSite(outcome middleware.Outcome) *site {
 	s := &site{Recorder: requests.NewRecorder()}
-	logger := slog.New(s.Recorder)
 	s.handler = s.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		readAll(r)
-		logger.InfoContext(r.Context(), "request", attrs...)
-	}), "/docs", headKey{})
+		s.Observe(r.Context(), &outcome)
+	}), "/docs")
 	return s
 }
-
-type headKey struct{}
 
 // readAll reads the body of a request in small parts.
 func readAll(r *http.Request) {
@@ -51,10 +47,18 @@ func readAll(r *http.Request) {
 	}
 }
 
-// send sends a request with that header, which may differ from the one that the handler gets.
-func (s *site) send(head string, body io.Reader) {
-	ctx := context.WithValue(context.Background(), headKey{}, head)
-	s.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/plants", body))
+// send sends a POST, which the change makes another request.
+func (s *site) send(body io.Reader, change ...func(*http.Request)) {
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/plants", body)
+	for _, c := range change {
+		c(r)
+	}
+	s.handler.ServeHTTP(httptest.NewRecorder(), r)
+}
+
+// target changes the target of a request.
+func target(target string) func(*http.Request) {
+	return func(r *http.Request) { r.RequestURI = target }
 }
 
 // query returns the requests of a query.
@@ -78,17 +82,17 @@ func numbers(all []requests.Request) string {
 func TestLast200(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSite()
+		s := newSite(middleware.Outcome{})
 		got := make(chan string)
 		await := func(text string) { got <- numbers(query(t, s.Recorder, http.MethodGet, text)) }
 		go await("wait=1m")
 		synctest.Wait()
-		s.send("", http.NoBody)
+		s.send(http.NoBody)
 		if first := <-got; first != "1-1 of 1" {
 			t.Errorf("the first are %s", first)
 		}
 		for range 300 {
-			s.send("", http.NoBody)
+			s.send(http.NoBody)
 		}
 		for text, want := range map[string]string{
 			"": "102-301 of 200", "after=50": "102-301 of 200", "after=200&wait=1s": "201-301 of 101", "after=302": "102-301 of 200", "after=301&wait=1m": "",
@@ -104,7 +108,7 @@ func TestLast200(t *testing.T) {
 		}
 		go await("after=301&wait=1m")
 		synctest.Wait()
-		slog.New(s.Recorder).Info("refused", "error", 400)
+		s.Observe(t.Context(), middleware.NewRefusal(models.NewError(400, "no"), "", ""))
 		if next := <-got; next != "302-302 of 1" {
 			t.Errorf("after the removal: %s", next)
 		}
@@ -115,7 +119,6 @@ func TestLast200(t *testing.T) {
 func TestRefusedQuery(t *testing.T) {
 	t.Parallel()
 	var none *requests.Recorder
-	none.Wrap(http.NotFoundHandler(), "/docs", headKey{}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
 	for text, want := range map[string]struct {
 		of   *requests.Recorder
 		code models.Code
@@ -141,15 +144,24 @@ func TestRefusedQuery(t *testing.T) {
 // TestRequest checks what is kept of a request.
 func TestRequest(t *testing.T) {
 	t.Parallel()
-	s := newSite(slog.String("method", "POST"), slog.String("path", "/plants"), slog.Int("status", 400), slog.Int("error", 409),
-		slog.String("message", "id: 1 is taken"), slog.Int64("plant_id", 9007199254740993), slog.String("subject", "me"), slog.String("request_id", "r1"))
-	s.send("POST /plants HTTP/1.1\r\nhost: x\r\nAuthorization: bearer a b\r\nX-Folded: 1\r\n\t2", strings.NewReader(`{"id": 1.0}`))
+	s := newSite(middleware.Outcome{
+		Method: "POST", Path: "/plants", Status: 400, Error: models.NewError(409, "id: 1 is taken"),
+		Plant: true, PlantID: 9007199254740993, Subject: "me", RequestID: "r1",
+	})
+	s.send(strings.NewReader(`{"id": 1.0}`), func(r *http.Request) {
+		r.Header = http.Header{"X-Two": {"1", "2"}, "Authorization": {"bearer a b"}}
+		r.TransferEncoding = []string{"chunked"}
+	})
 	got := query(t, s.Recorder, http.MethodGet, "")
 	got[0].DurationMS, got[0].Remote = 0, ""
 	want := requests.Request{
 		Number: 1, Time: got[0].Time, Method: "POST", Target: "/plants", Version: "HTTP/1.1",
 		Header: []requests.Field{
-			{Name: "host", Value: "x"}, {Name: "Authorization", Value: "bearer (valid, subject me)"}, {Name: "X-Folded", Value: "1 2"},
+			{Name: "Host", Value: "example.com"},
+			{Name: "Transfer-Encoding", Value: "chunked"},
+			{Name: "Authorization", Value: "bearer (valid, subject me)"},
+			{Name: "X-Two", Value: "1"},
+			{Name: "X-Two", Value: "2"},
 		},
 		Body: `{"id": 1.0}`, BodyBytes: 11, RequestID: "r1", Subject: "me", Status: 400, Error: 409, Message: "id: 1 is taken", PlantID: "9007199254740993",
 	}
@@ -189,38 +201,44 @@ func TestLines(t *testing.T) {
 // TestTokens checks that nothing that is shown has a token, however it is written.
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	const header, payload, signature = "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiJ4In0", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-	const token = header + "." + payload + "." + signature
+	const head, payload, signature = "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiJ4In0", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+	const token = head + "." + payload + "." + signature
 	dots := func(dot string) string { return strings.ReplaceAll(token, ".", dot) }
 	long := strings.Repeat("x", 8<<10-len(token)) // so that the end of the token is not kept
-	for _, test := range []struct{ name, head, body string }{
-		{"Authorization", "GET / HTTP/1.1\r\nAuthorization: Bearer " + token, ""},
-		{"without a scheme", "GET / HTTP/1.1\r\nAuthorization: " + token, ""},
-		{"two", "GET / HTTP/1.1\r\nAUTHORIZATION:" + token + "\r\nauthorization: " + token + " x", ""},
-		{"folded", "GET / HTTP/1.1\r\nAuthorization: Bearer\r\n " + token, ""},
-		{"Cookie", "GET / HTTP/1.1\r\nCookie: t=" + dots("|"), ""},
-		{"field", "GET / HTTP/1.1\r\nX: a " + token + " b\r\n" + token + ": x", ""},
-		{"method", token + " / HTTP/1.1", ""},
-		{"version", "GET / " + token, ""},
-		{"path", "GET /" + dots("%2E") + " HTTP/1.1", ""},
-		{"query", "GET /?t=" + dots("%2e") + " HTTP/1.1", ""},
-		{"escaped twice", "GET /?t=" + dots("%252e") + " HTTP/1.1", ""},
-		{"body", "POST / HTTP/1.1", `{"t":"` + token + `"}`},
-		{"JSON escape", "POST / HTTP/1.1", `{"t":"` + dots(`\u002e`) + `"}`},
-		{"JSON in JSON", "POST / HTTP/1.1", `{"t":"{\"t\":\"` + dots(`\\u002E`) + `\"}"}`},
-		{"cut off", "POST / HTTP/1.1", long + " " + token + " more"},
-		{"cut header", "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 13<<10-len(token)-10) + " " + token, ""},
-		{"long body", "POST / HTTP/1.1", token + " " + strings.Repeat("x", 1<<20)},
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	for name, test := range map[string]struct {
+		change func(*http.Request)
+		body   string
+	}{
+		"Authorization":    {header("Authorization", "Bearer "+token), ""},
+		"without a scheme": {header("Authorization", token), ""},
+		"two":              {header("Authorization", token+" x"), ""},
+		"Cookie":           {header("Cookie", "t="+dots("|")), ""},
+		"field":            {header("X", "a "+token+" b"), ""},
+		"name":             {header(token, "x"), ""},
+		"method":           {func(r *http.Request) { r.Method = token }, ""},
+		"version":          {func(r *http.Request) { r.Proto = token }, ""},
+		"path":             {target("/" + dots("%2E")), ""},
+		"query":            {target("/?t=" + dots("%2e")), ""},
+		"escaped twice":    {target("/?t=" + dots("%252e")), ""},
+		"body":             {target("/"), `{"t":"` + token + `"}`},
+		"JSON escape":      {target("/"), `{"t":"` + dots(`\u002e`) + `"}`},
+		"JSON in JSON":     {target("/"), `{"t":"{\"t\":\"` + dots(`\\u002E`) + `\"}"}`},
+		"cut off":          {target("/"), long + " " + token + " more"},
+		"cut header":       {header("X", strings.Repeat("x", 13<<10-len(token)-30)+" "+token), ""},
+		"long body":        {target("/"), token + " " + strings.Repeat("x", 1<<20)},
 	} {
-		s := newSite("message", "with "+token, "subject", token, "error", 401)
-		s.send(test.head, strings.NewReader(test.body))
+		s := newSite(middleware.Outcome{Error: models.NewError(401, "with "+token), Subject: token})
+		s.send(strings.NewReader(test.body), test.change)
 		text := fmt.Sprintf("%+v", query(t, s.Recorder, http.MethodGet, ""))
 		if strings.Contains(text, payload) || strings.Contains(text, signature[:10]) || !strings.Contains(text, models.Redacted) {
-			t.Errorf("%s: %.2000s", test.name, text)
+			t.Errorf("%s: %.2000s", name, text)
 		}
 	}
-	s := newSite()
-	s.send("GET /?%"+strings.Repeat("25", 1000)+" HTTP/1.1", http.NoBody)
+	s := newSite(middleware.Outcome{})
+	s.send(http.NoBody, target("/?%"+strings.Repeat("25", 1000)))
 	if target := query(t, s.Recorder, http.MethodGet, "")[0].Target; target != models.Redacted {
 		t.Errorf("the escapes within escapes are followed to the end, which takes long: %.100s", target)
 	}
@@ -230,10 +248,10 @@ func TestTokens(t *testing.T) {
 // and that nothing is lost afterwards.
 func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const most = 200 * 24 << 10
-	s, head, content := newSite(), strings.Repeat("/", 32<<10), bytes.Repeat([]byte("/"), 64<<10)
+	s, long, content := newSite(middleware.Outcome{}), target(strings.Repeat("/", 32<<10)), bytes.Repeat([]byte("/"), 64<<10)
 	before := heap()
 	for range 500 {
-		s.send(head, bytes.NewReader(content))
+		s.send(bytes.NewReader(content), long)
 	}
 	used := heap() - before
 	if last := numbers(query(t, s.Recorder, http.MethodGet, "after=499")); used > most || last != "500-500 of 1" {
@@ -244,11 +262,12 @@ func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap
 		release := make(chan struct{})
 		for range 500 {
 			arrived.Add(1)
-			r := (&http.Request{URL: new(url.URL), Body: io.NopCloser(io.MultiReader(bytes.NewReader(content[:20<<10]), readerFunc(func([]byte) (int, error) {
+			r := &http.Request{URL: new(url.URL), Body: io.NopCloser(io.MultiReader(bytes.NewReader(content[:20<<10]), readerFunc(func([]byte) (int, error) {
 				arrived.Done()
 				<-release
 				return 0, io.EOF
-			})))}).WithContext(context.WithValue(t.Context(), headKey{}, head))
+			})))}
+			long(r)
 			ended.Go(func() { h.ServeHTTP(nil, r) })
 		}
 		arrived.Wait()
@@ -261,7 +280,7 @@ func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap
 		t.Errorf("500 requests in progress take %d bytes", used)
 	}
 	for range 200 {
-		s.send("", http.NoBody)
+		s.send(http.NoBody)
 	}
 	if all := query(t, s.Recorder, http.MethodGet, ""); len(all) != 200 {
 		t.Errorf("%d are kept, want 200", len(all))

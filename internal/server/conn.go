@@ -38,7 +38,6 @@ type conn struct {
 	tls     *tls.ConnectionState // after the handshake
 	body    body                 // of the current request
 	begun   bool                 // a byte of a request was read
-	header  received             // of the current request
 	lines   int                  // of the header that is being read; -1 after it
 	tooMany bool                 // lines in it
 	// handling is set from the call of the handler until net/http has written its response.
@@ -62,7 +61,6 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	default:
 		n, err = c.duplex.Read(p)
 	}
-	c.header.add(p[:n])
 	if c.lines >= 0 {
 		c.lines += bytes.Count(p[:n], []byte("\n"))
 	}
@@ -176,13 +174,11 @@ func WriteRefusal(w io.Writer, header http.Header, e *models.Error) error {
 	return err
 }
 
-// refused counts and logs the Error e as the last response of the connection, and returns its header.
+// refused reports the Error e as the last response of the connection, and returns its header.
 func (c *conn) refused(e *models.Error) http.Header {
 	c.ending.Store(true)
-	c.server.config.Refused(e.Code)
 	header := RefusalHeader(e, c.server.config.CORS)
-	c.server.config.Logger.Info("refused",
-		"request_id", header.Get("X-Request-Id"), "remote", c.RemoteAddr().String(), "error", int(e.Code), "message", e.Message)
+	c.server.config.Refused(e, c.RemoteAddr().String(), header.Get("X-Request-Id"))
 	return header
 }
 

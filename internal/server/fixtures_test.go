@@ -123,7 +123,7 @@ func startOn(t *testing.T, ln net.Listener, change ...func(*site, *Config)) *sit
 	t.Helper()
 	s := &site{addr: ln.Addr(), done: make(chan error, 1), entered: make(chan struct{}, 2), release: make(chan struct{})}
 	config := Config{
-		Handler: s, Logger: slog.New(slog.DiscardHandler), Refused: func(models.Code) {},
+		Handler: s, Logger: slog.New(slog.DiscardHandler), Refused: func(*models.Error, string, string) {},
 		HeaderTimeout: patience, RequestTimeout: patience, ShutdownTimeout: patience,
 	}
 	for _, c := range change {

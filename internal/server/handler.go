@@ -42,9 +42,6 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	deadline := time.Now().Add(s.config.RequestTimeout)
 	ctx, cancel := context.WithDeadline(s.forced, deadline)
 	defer cancel()
-	if c.header.keep {
-		ctx = context.WithValue(ctx, HeaderKey{}, c.header.take(r.ContentLength))
-	}
 	in := r.WithContext(ctx) //nolint:contextcheck // the context of r ends when the client closes its half
 	in.TLS = c.tls
 	if r.Body != http.NoBody {

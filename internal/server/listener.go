@@ -55,7 +55,7 @@ func (s *Server) newConn(nc net.Conn, slot chan struct{}) *conn {
 	if tcp, ok := nc.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer) // else it grows to megabytes if the client does not read
 	}
-	c := &conn{duplex: network, network: network, server: s, slot: slot, header: received{keep: s.config.KeepHeaders}}
+	c := &conn{duplex: network, network: network, server: s, slot: slot}
 	if s.config.TLS != nil {
 		_ = nc.SetWriteDeadline(time.Now().Add(s.config.HeaderTimeout)) // of the handshake; if it fails, so does Write
 		c.below = &handshakeConn{nc, io.LimitReader(nc, maxHandshake)}

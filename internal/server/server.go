@@ -35,7 +35,7 @@ const (
 	sendBuffer     = 64 << 10               // bytes of responses that the kernel keeps for a client; it doubles them
 )
 
-// Config configures a [Server]. Only TLS, HeaderTimeout, CORS, KeepHeaders and MaxConnections are optional.
+// Config configures a [Server]. Only TLS, HeaderTimeout, CORS and MaxConnections are optional.
 type Config struct {
 	// Handler handles the requests. Their contexts end after RequestTimeout, or when they are cut
 	// off at a shutdown, but not when the client closes its half of the connection: it may still
@@ -43,7 +43,7 @@ type Config struct {
 	Handler http.Handler
 	// TLS, if not nil, makes the server use TLS.
 	TLS *tls.Config
-	// Logger gets a line for each error response of the server itself, and messages of net/http.
+	// Logger gets messages of net/http, and a line for each TLS handshake that fails.
 	Logger *slog.Logger
 	// HeaderTimeout is the time limit for a TLS handshake, and for a header; 0 means 5 s.
 	HeaderTimeout time.Duration
@@ -52,12 +52,10 @@ type Config struct {
 	RequestTimeout time.Duration
 	// ShutdownTimeout is the time for requests in progress at a shutdown.
 	ShutdownTimeout time.Duration
-	// Refused is called for each error response of the server itself.
-	Refused func(models.Code)
+	// Refused is called for each error response of the server itself, with the address of the client.
+	Refused func(e *models.Error, remote, requestID string)
 	// CORS are the CORS header fields of the error responses of the server itself (C3.19).
 	CORS http.Header
-	// KeepHeaders keeps the header of each request as it was received, for [HeaderKey].
-	KeepHeaders bool
 	// MaxConnections bounds the open connections; 0 means 10,000. Requests on connections
 	// beyond it get an Error of CodeUnavailable, up to MaxConnections/8 at a time; further
 	// connections wait to be accepted.

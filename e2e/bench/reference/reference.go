@@ -22,6 +22,7 @@ import (
 	"plantstore/internal/admin"
 	"plantstore/internal/logging"
 	"plantstore/internal/server"
+	"plantstore/middleware"
 	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/routes"
@@ -171,8 +172,13 @@ func floorPlus() error {
 		return err
 	}
 	logger, _ := logging.New(os.Stderr, logging.JSON, slog.LevelError)
+	log, metrics := middleware.AccessLog(logger), admin.NewObserver()
 	handler, err := routes.New(routes.Options{
-		Store: discard{}, Verify: newVerifier().Verify, Logger: logger, Observe: admin.NewObserver().Request,
+		Store: discard{}, Verify: newVerifier().Verify,
+		Observe: func(ctx context.Context, o *middleware.Outcome) {
+			log(ctx, o)
+			metrics.Request(o)
+		},
 	})
 	if err != nil {
 		return err
@@ -180,7 +186,7 @@ func floorPlus() error {
 	return server.New(server.Config{
 		Handler:         handler,
 		Logger:          logger,
-		Refused:         func(models.Code) {},
+		Refused:         func(*models.Error, string, string) {},
 		RequestTimeout:  30 * time.Second,
 		ShutdownTimeout: 10 * time.Second,
 	}).Serve(context.Background(), listener)
