@@ -38,6 +38,7 @@ func TestImage(t *testing.T) {
 		"keeps plants in its volume": checkVolume,
 		"accepts an issuer by HTTPS": checkIssuer,
 		"names the owner of a mount": checkMount,
+		"runs as in the manual":      checkManual,
 		"starts by Testcontainers":   checkTestcontainers,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,25 @@ func checkIssuer(t *testing.T, s *storage) {
 		t.Errorf("the response is %d %s\n%s", r.Status, r.Body, s.do(t, "logs", "issuer"))
 	}
 	s.stop(t, "issuer")
+}
+
+// checkManual runs the commands for the image in docs/run.md by podman, except that the image is built already, and
+// that the container has the network of the host. The output is a token.
+func checkManual(t *testing.T, s *storage) {
+	block := regexp.MustCompile("(?ms)^```sh\n(IMAGE=.*?)^```$").FindSubmatch(tools.ProjectFile(t, "docs/run.md"))
+	if block == nil {
+		t.Fatal("the manual has no such block")
+	}
+	_, args := onHost(t, "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024", "--log-driver=k8s-file", "--health-interval=disable")
+	here := s.podman(t.Context())
+	docker := "docker() { " + strings.Join(here.Args, " ") + ` "$@"; }` + "\n"
+	script := strings.NewReplacer("docker build", ": docker build", "--publish 8080:8080", strings.Join(args, " ")).Replace(string(block[1]))
+	shell := exec.CommandContext(t.Context(), "bash", "-euc", docker+script)
+	shell.Env = here.Env
+	out := must.Get(run(shell))(t)
+	if lines := strings.Split(out, "\n"); strings.Count(lines[len(lines)-1], ".") != 2 {
+		t.Errorf("the commands print %s", out)
+	}
 }
 
 // checkMount checks that a mounted directory of another user is refused with its owner and a remedy.
