@@ -3,6 +3,7 @@ package scripts
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,6 +65,23 @@ func TestConsoleBlocks(t *testing.T) {
 		}
 	}
 	checkIgnored(t, server.Dir)
+}
+
+// TestFirstCommand builds the program with the first command of the README.
+func TestFirstCommand(t *testing.T) {
+	t.Parallel()
+	_, rest, _ := strings.Cut(string(tools.ProjectFile(t, "README.md")), "```sh\n")
+	command, _, _ := strings.Cut(rest, "\n")
+	build, serve, _ := strings.Cut(command, " && ")
+	if serve != "./plantstore serve" {
+		t.Errorf("the first command is %s", command)
+	}
+	script := strings.Replace(build, "go build", `go build -o "$0"`, 1) + ` && "$0" version`
+	bash := exec.CommandContext(t.Context(), tools.Require(t, "bash"), "-c", script, filepath.Join(t.TempDir(), "plantstore"))
+	bash.Dir = tools.Project(t)
+	if out, err := bash.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "plantstore ") {
+		t.Errorf("%s: %v\n%s", build, err, out)
+	}
 }
 
 // checkIgnored checks that, if the directory dir were a clone, git and a build of the image

@@ -32,7 +32,7 @@ func MainOf(m *testing.M, module string) int {
 	dir, err := os.MkdirTemp("", "plantstore-e2e-")
 	if err == nil {
 		defer func() { _ = os.RemoveAll(dir) }()
-		binary = filepath.Join(dir, "plantstore")
+		binary = filepath.Join(dir, "plantstore"+suffix)
 		err = buildOnce(module, binary)
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func command(path, dir string, env []string, args ...string) *exec.Cmd {
 	// Not the context of the test, which is canceled before a server can be stopped.
 	cmd := exec.CommandContext(context.Background(), path, args...)
 	cmd.Dir = dir
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOCOVERDIR", "GORACE"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TMP", "PATHEXT", "GOCOVERDIR", "GORACE"} {
 		if value, set := os.LookupEnv(name); set {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

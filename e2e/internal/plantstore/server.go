@@ -87,6 +87,7 @@ func Try(t testing.TB, o Options) (*Server, error) {
 	} else {
 		s.cmd = command(o.Binary, s.Dir, s.env, args...)
 	}
+	detach(s.cmd)
 	stderr := must.Get(s.cmd.StderrPipe())(t)
 	must.Do(t, s.cmd.Start())
 	ready := make(chan record, 1)
@@ -172,7 +173,7 @@ func (s *Server) Token(args ...string) string {
 // not 0.
 func (s *Server) Stop() {
 	s.t.Helper()
-	s.end(syscall.SIGTERM)
+	s.end(shutDown)
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
 		s.t.Errorf("after SIGTERM the server ended with %v, want exit code 0", s.cmd.ProcessState)
 	}
@@ -181,21 +182,21 @@ func (s *Server) Stop() {
 // Kill kills the server, as kill -9 does, and waits until it has exited.
 func (s *Server) Kill() {
 	s.t.Helper()
-	s.end(os.Kill)
+	s.end((*os.Process).Kill)
 }
 
 // AwaitExit waits until the server has exited, and returns its exit code, -1 if a signal ended it.
 func (s *Server) AwaitExit() int {
 	s.t.Helper()
-	s.end(syscall.Signal(0))
+	s.end(func(*os.Process) error { return nil })
 	return s.cmd.ProcessState.ExitCode()
 }
 
 // end signals the process and waits until it has exited. The process may have exited before.
-func (s *Server) end(signal os.Signal) {
+func (s *Server) end(signal func(*os.Process) error) {
 	s.t.Helper()
 	s.wanted = true
-	_ = s.cmd.Process.Signal(signal) // fails only if the process has exited
+	_ = signal(s.cmd.Process) // fails only if the process has exited
 	select {
 	case <-s.exited:
 	case <-time.After(Patience):
