@@ -56,6 +56,9 @@ func TestPackages(t *testing.T) {
 			output(t, "go", "run", nfpm, "package", "--config", config, "--packager", format, "--target", path)
 			tt.check(t, path)
 			checkInstall(t, path, format, tt.script)
+			if format == "deb" {
+				checkBoot(t, path)
+			}
 		})
 	}
 }
@@ -216,5 +219,24 @@ func checkInstall(t *testing.T, path, script, want string) {
 		path, testdata+script+".sh", t.TempDir(), manual)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the output of %s.sh (-want +got):\n%s", script, diff)
+	}
+}
+
+// checkBoot boots systemd with the package on a copy of this machine, and starts the server under its unit.
+func checkBoot(t *testing.T, path string) {
+	t.Helper()
+	tools.Require(t, "systemctl")
+	tools.Require(t, "ip")
+	const testdata, want = "e2e/release/testdata/", `created: {"name":"Monstera","tag":"climber"}
+restarted: {"error":409,"message":"id: 10 is taken; the stored plant is identical to this one"}
+killed: {"error":409,"message":"id: 10 is taken; the stored plant is identical to this one"}
+backup: 1 plants
+logged: 1000
+stopped: success
+`
+	got := output(t, tools.Require(t, "unshare"), "--mount", "--propagation=private", "--ipc", "--uts", "--net",
+		"/bin/sh", testdata+"boot.sh", path, testdata+"booted.sh", t.TempDir())
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the output of booted.sh (-want +got):\n%s", diff)
 	}
 }
