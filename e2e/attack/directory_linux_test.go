@@ -26,10 +26,10 @@ func TestRootInDirectoryOfAttacker(t *testing.T) {
 		"restore --storage-url THEIRS/plants.db DATABASE":                               true,
 		"restore --force --storage-url THEIRS/copy.db DATABASE":                         true,
 		"serve --storage-url DATABASE --admin-addr off --addr unix:THEIRS/http.sock":    true,
-		"plants export --quiet --force --storage-url DATABASE THEIRS/plants.csv":        false,
-		"plants export --quiet --storage-url DATABASE THEIRS/new.csv":                   false,
-		"backup --quiet --storage-url DATABASE THEIRS/backup.db":                        false,
-		"plants export --quiet --force --storage-url DATABASE --format csv THEIRS/text": false,
+		"plants export --quiet --force --storage-url DATABASE THEIRS/plants.csv":        true,
+		"plants export --quiet --storage-url DATABASE THEIRS/new.csv":                   true,
+		"backup --quiet --storage-url DATABASE THEIRS/backup.db":                        true,
+		"plants export --quiet --force --storage-url DATABASE --format csv THEIRS/text": true,
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

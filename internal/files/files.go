@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -53,44 +54,65 @@ func link(tmp, path string) error {
 	return nil
 }
 
-// Replace is [Create] for a file that may exist: the new file replaces it in one step. A symbolic
-// link is replaced, not followed.
-func Replace(path string, write func(*os.File) error) error {
+// CreateOutput is [Create] for a file that one process writes at a time, on any file system: it
+// removes what a killed one has left. With force, the new file replaces an existing one in one step. A
+// symbolic link is replaced, not followed. Without force and where there are no hard links, the file is
+// empty for a moment.
+func CreateOutput(path string, force bool, write func(*os.File) error) error {
 	if err := checkPath(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return CreateOutput(path, true, write)
-}
-
-// CreateOutput is [Create] for a file that the user has named, in any directory and on any file
-// system. With force it replaces an existing file as [Replace] does. Where there are no hard links, the
-// file is empty for a moment.
-func CreateOutput(path string, force bool, write func(*os.File) error) error {
+	removeLeftovers(path)
 	return place(path, write, func(tmp string) error {
-		if force {
-			return os.Rename(tmp, path)
+		err := publish(tmp, path, force)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: another process writes it, too, and has removed this one's temporary file", fs.ErrExist)
 		}
-		if err := link(tmp, path); err == nil || errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if err != nil {
-			return err
-		}
-		_ = reserved.Close() // nothing was written
-		if err := os.Rename(tmp, path); err != nil {
-			return errors.Join(err, os.Remove(path))
-		}
-		return nil
+		return err
 	})
 }
+
+// publish gives the temporary file of CreateOutput its name.
+func publish(tmp, path string, force bool) error {
+	if force {
+		return os.Rename(tmp, path)
+	}
+	if err := link(tmp, path); err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_ = reserved.Close() // nothing was written
+	if err := os.Rename(tmp, path); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// removeLeftovers removes the temporary files of path.
+func removeLeftovers(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // best effort
+	for _, entry := range entries {
+		rest, found := strings.CutPrefix(entry.Name(), tmpPrefix(filepath.Base(path)))
+		if end := min(randomLen, len(rest)); found && (rest[end:] == sweptSuffix || rest[end:] == otherSuffix) {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), entry.Name()))
+		}
+	}
+}
+
+// randomLen is the length of [rand.Text].
+const randomLen = 26
+
+func tmpPrefix(name string) string { return "." + name + "-" }
 
 // place creates the file path. publish gives the temporary file its name.
 func place(path string, write func(*os.File) error, publish func(tmp string) error) error {
 	dir, name := filepath.Split(path)
 	suffix, release := hold(filepath.Dir(path))
 	defer release()
-	tmp := dir + "." + name + "-" + rand.Text() + suffix
+	tmp := dir + tmpPrefix(name) + rand.Text() + suffix
 	file, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return pathError("create", path, err)
@@ -105,7 +127,8 @@ func place(path string, write func(*os.File) error, publish func(tmp string) err
 		err = pathError("create", path, publish(tmp))
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(tmp))
+		_ = os.Remove(tmp) // best effort
+		return err
 	}
 	return SyncDir(filepath.Dir(path))
 }

@@ -40,12 +40,17 @@ func wantOnly(t *testing.T, dir, name, content string) {
 	}
 }
 
+// output returns the way of CreateOutput.
+func output(force bool) func(string, func(*os.File) error) error {
+	return func(path string, write func(*os.File) error) error { return files.CreateOutput(path, force, write) }
+}
+
 // ways returns the functions that create a file.
 func ways() map[string]func(string, func(*os.File) error) error {
 	return map[string]func(string, func(*os.File) error) error{
-		"Create":       files.Create,
-		"Replace":      files.Replace,
-		"CreateOutput": func(path string, write func(*os.File) error) error { return files.CreateOutput(path, false, write) },
+		"Create":  files.Create,
+		"Output":  output(false),
+		"Replace": output(true),
 	}
 }
 
@@ -113,21 +118,18 @@ func TestReplaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
-	force := func(path string, write func(*os.File) error) error { return files.CreateOutput(path, true, write) }
-	for content, replace := range map[string]func(string, func(*os.File) error) error{"new": files.Replace, "forced": force} {
-		must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
-		if err := replace(path, put(content)); err != nil {
-			t.Error(err)
-		}
-		wantOnly(t, dir, "out", content)
+	must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
+	if err := output(true)(path, put("new")); err != nil {
+		t.Error(err)
 	}
+	wantOnly(t, dir, "out", "new")
 }
 
 // crashEnv makes the test process exit while it creates the file with that name.
 const crashEnv = "FILES_TEST_CRASH"
 
-// TestCrash checks that a process that dies leaves no file, and that what it leaves is removed by
-// the next one.
+// TestCrash checks that a process that dies leaves no file, and that what it leaves is removed by the next one that
+// creates a file there, or, while others do, by the next one that creates this file as an output.
 func TestCrash(t *testing.T) {
 	if path := os.Getenv(crashEnv); path != "" {
 		err := files.Create(path, func(file *os.File) error {
@@ -140,7 +142,7 @@ func TestCrash(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	path := filepath.Join(dir, "secret")
+	path, other, longer := filepath.Join(dir, "secret"), filepath.Join(dir, "other"), filepath.Join(dir, ".secret-5-"+strings.Repeat("A", 26)+".tmp")
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrash$")
 	child.Env = append(os.Environ(), crashEnv+"="+path)
 	if out, err := child.CombinedOutput(); err == nil || child.ProcessState.Exited() && runtime.GOOS != "windows" {
@@ -152,15 +154,24 @@ func TestCrash(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after the crash the file is there: %v", err)
 	}
+	left := must.Get(filepath.Glob(filepath.Join(dir, ".secret-*.tmp")))(t)[0]
 	err := files.Create(path, func(file *os.File) error {
 		// A temporary file of a process that runs is not removed.
-		return errors.Join(put("complete")(file), files.Create(filepath.Join(dir, "other"), put("")), os.Remove(filepath.Join(dir, "other")))
+		return errors.Join(put("complete")(file), files.Create(other, put("")), os.Remove(other))
 	})
 	if err != nil {
 		t.Errorf("after the crash: %v", err)
 	}
 	if runtime.GOOS != "windows" { // which locks no directories
 		wantOnly(t, dir, "secret", "complete")
+	}
+	err = output(false)(other, func(*os.File) error {
+		return errors.Join(os.WriteFile(left, nil, 0o600), os.WriteFile(longer, nil, 0o600), output(true)(path, put("forced")))
+	})
+	must.Do(t, errors.Join(err, os.Remove(longer), os.Remove(other))) // longer is of another file
+	wantOnly(t, dir, "secret", "forced")
+	if err = output(false)(other, func(*os.File) error { return output(false)(other, put("")) }); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("two processes write a file: %v, want: %v", err, fs.ErrExist)
 	}
 }
 

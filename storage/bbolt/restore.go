@@ -48,7 +48,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return 0, "", explain(path, err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	err = files.Replace(path, func(file *os.File) (err error) {
+	err = files.CreateOutput(path, true, func(file *os.File) (err error) {
 		// A server that starts after a crash changes the database under both of its
 		// names. So it gets the second one last, after all syncs.
 		if err := fill(file); err != nil {
