@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/models"
 )
 
@@ -29,8 +30,9 @@ func newHealth(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "health",
 		Usage: "check that the server is ready to create plants",
-		Description: "Queries the server of the database. If the database is over a network, queries ADMIN_ADDR. Use it\n" +
-			"as the HEALTHCHECK of a container.\n" +
+		Description: "Queries the server of the database through its control socket, or at ADMIN_ADDR if there is none: the\n" +
+			"database is over a network, or sockets are not possible next to it. Use it as the HEALTHCHECK of a\n" +
+			"container.\n" +
 			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused or not an admin listener.\n" +
 			"Examples:\n" +
 			"  plantstore health",
@@ -42,7 +44,7 @@ func newHealth(p *Process) *cli.Command {
 func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	if c.Storage.Path == "" {
+	if c.Storage.Path == "" || !control.CanListen(ctx, c.Storage.Path) {
 		return adminHealth(ctx, c)
 	}
 	server, err := requireServer(ctx, c)

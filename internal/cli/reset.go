@@ -34,16 +34,3 @@ func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		Plants int64 `json:"plants"`
 	}{plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
 }
-
-// ephemeralCommand returns a command for a server with --ephemeral, for a POSIX shell, empty for another
-// server.
-func ephemeralCommand(p *Process, cmd *cli.Command, c *config.Config, name string) string {
-	if !cmd.Bool("ephemeral") || c.Storage.Path == "" { // no command finds the server of a database over a network
-		return ""
-	}
-	command := programName(p) + " " + name
-	if _, given := c.Given("STORAGE_URL"); given {
-		command += " --storage-url " + shellQuote(c.Storage.URL)
-	}
-	return command
-}

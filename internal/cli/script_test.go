@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Values[storyKey{}] = &story{t: env.T().(serial).T, served: test.served}
 					env.Setenv("SAMPLES", filepath.Join(root, "docs", "samples", "plants.jsonl"))
+					env.Setenv("LONG", strings.Repeat("a", 100))
 					return nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){

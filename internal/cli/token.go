@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -203,51 +200,4 @@ func printGenerated(p *Process, database string) error {
 	}
 	_, err := fmt.Fprintln(p.Stderr, p.Name+":", what)
 	return err
-}
-
-// tokenCommand returns the command for a token that this server accepts, for a POSIX shell
-// in the same directory. It refers to the secret and does not contain it.
-func tokenCommand(p *Process, c *config.Config) string {
-	var command []string
-	if _, given := c.Given("JWT_SECRET"); given {
-		command = append(command, `JWT_SECRET="${JWT_SECRET:?}"`)
-	}
-	command = append(command, programName(p), "token")
-	if !c.HasSecret() {
-		command = append(command, "--key", "PRIVATE_KEY.pem") // unknown here
-	}
-	for _, o := range p.options() {
-		if slices.Contains(storageOptions(p), o.Env) && c.Storage.Path == "" {
-			continue // it has no generated secret, and may contain a password
-		}
-		text, given := c.Given(o.Env)
-		if o.Env == "JWT_JWKS_URL" {
-			text, _, _ = strings.Cut(text, "?") // may contain a secret, and token does not fetch it
-		}
-		if given && o.Flag != "" && slices.Contains(tokenCommandOptions(p), o.Env) {
-			command = append(command, "--"+o.Flag, shellQuote(text))
-		}
-	}
-	return strings.Join(command, " ")
-}
-
-// programName returns the command that runs this program again, for a POSIX shell. go run keeps the
-// program that it has built in a temporary directory or its cache.
-func programName(p *Process) string {
-	if byGoRun.MatchString(filepath.ToSlash(p.Args[0])) {
-		if p.Name == "plantstore-cluster" {
-			return "go -C cluster run ."
-		}
-		return "go run ."
-	}
-	return shellQuote(p.Args[0])
-}
-
-var byGoRun = regexp.MustCompile(`/go-build\d+/|/[0-9a-f]{64}-d/`)
-
-func shellQuote(argument string) string {
-	if argument != "" && config.IsPlain(argument) {
-		return argument
-	}
-	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
 }

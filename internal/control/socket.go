@@ -44,6 +44,12 @@ func SocketPath(database string) string {
 	return database + socketSuffix
 }
 
+// CanListen reports whether a database can have a socket. A path can be too long, or its file system
+// without sockets.
+func CanListen(ctx context.Context, database string) bool {
+	return files.CanListen(ctx, SocketPath(database))
+}
+
 // Listen creates the socket of a database. It replaces a socket that a killed server has left.
 func Listen(ctx context.Context, database string) (net.Listener, error) {
 	return files.Listen(ctx, SocketPath(database), socketPerm)

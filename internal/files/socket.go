@@ -46,6 +46,19 @@ func Listen(ctx context.Context, path string, mode fs.FileMode) (net.Listener, e
 	return listener, nil
 }
 
+// CanListen reports whether sockets like path are possible, as for another name of the same length. It
+// returns true where this process can't find out.
+func CanListen(ctx context.Context, path string) bool {
+	if _, err := os.Lstat(path); err == nil || checkPath(filepath.Dir(path)) != nil {
+		return true
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "unix", path[:len(path)-1]+"~")
+	if err == nil {
+		_ = listener.Close()
+	}
+	return err == nil || errors.Is(err, syscall.EACCES) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EADDRINUSE)
+}
+
 // removeStale removes a socket at path, if it has no listener.
 func removeStale(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestCommandLine checks how the commands of the banner are quoted for the shells of each system.
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ words, posix, windows string }{
+		{"plantstore|token", "plantstore token", "plantstore token"},
+		{`.\plantstore.exe|token|--jwt-issuer=`, `'.\plantstore.exe' token '--jwt-issuer='`, `.\plantstore.exe token --jwt-issuer=`},
+		{"/my plants/it's|token", `'/my plants/it'\''s' token`, `powershell -Command "& '/my plants/it''s' 'token'"`},
+		{`Z:\My Plants\ps.exe|token|--jwt-scope|a b`, `'Z:\My Plants\ps.exe' token --jwt-scope 'a b'`, `powershell -Command "& 'Z:\My Plants\ps.exe' 'token' '--jwt-scope' 'a b'"`},
+		{`C:\ps.exe|--storage-url|bbolt:C:\My Plants\p.db`, `'C:\ps.exe' --storage-url 'bbolt:C:\My Plants\p.db'`, `C:\ps.exe --storage-url "bbolt:C:\My Plants\p.db"`},
+		{`ps|--jwt-audience|a,b`, "ps --jwt-audience a,b", `ps --jwt-audience "a,b"`},
+		{"ps|--jwt-audience|$a`", "ps --jwt-audience '$a`'", "ps --jwt-audience \"`$a``\""},
+	} {
+		for goos, want := range map[string]string{"linux": test.posix, "windows": test.windows} {
+			if got := commandLine(goos, strings.Split(test.words, "|")...); got != want {
+				t.Errorf("%s on %s: %s, want %s", test.words, goos, got, want)
+			}
+		}
+	}
+}
+
+// TestCommandOfService checks that root gets a token in the directory and as the user of a system service.
+func TestCommandOfService(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dir, _ := os.Getwd()
+	for _, test := range []struct {
+		environ []string
+		want    string
+	}{
+		{nil, "A=1 "},
+		{[]string{"NOTIFY_SOCKET=/run/n", "USER=plants tore"}, "cd " + dir + " && A=1 runuser -u 'plants tore' -- "},
+		{[]string{"NOTIFY_SOCKET=/run/n", "USER=root"}, "cd " + dir + " && A=1 "},
+		{[]string{"NOTIFY_SOCKET=/run/n", "USER=me", "XDG_RUNTIME_DIR=/run/user/7"}, "A=1 "},
+	} {
+		p := &Process{Environ: test.environ}
+		if got := asService(p.environ(), "A=1 "); got != test.want {
+			t.Errorf("%v: %q, want %q", test.environ, got, test.want)
+		}
+	}
+}
