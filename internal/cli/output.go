@@ -1,15 +1,24 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
+	"plantstore/internal/config"
 	"plantstore/internal/logging"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 // printResult prints the result of a command: value as JSON with --json, no output with
@@ -62,4 +71,74 @@ func newProgress(p *Process, cmd *cli.Command, size int64) *progressbar.Progress
 		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString("plants"))
 	}
 	return progressbar.NewOptions64(size, options...)
+}
+
+// remedy is the advice for a corrupt database.
+const remedy = "restore a backup"
+
+// corruptStore returns err. If that is a *bbolt.CorruptStoreError, it prints the findings and returns
+// an error with this message and exit code 3 instead.
+func corruptStore(p *Process, err error, format string, args ...any) error {
+	var corrupt *bbolt.CorruptStoreError
+	if !errors.As(err, &corrupt) {
+		return err
+	}
+	if err := writeFindings(p.Stderr, corrupt.Report); err != nil {
+		return err
+	}
+	return findings(format, args...)
+}
+
+func writeFindings(w io.Writer, report storage.Report) error {
+	var text strings.Builder
+	for _, finding := range report.Corruption {
+		text.WriteString(logging.Line(finding) + "\n")
+	}
+	if report.More > 0 {
+		text.WriteString("and " + counted(report.More, "more finding", "more findings") + "\n")
+	}
+	if report.Plants > 0 || report.Intact() { // else nothing was counted
+		text.WriteString(counted(report.Plants, "plant is", "plants are") + " intact, " + counted(report.Findings(), "finding", "findings") + "\n")
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+func writeFindingsJSON(w io.Writer, report storage.Report) error {
+	if err := json.MarshalWrite(w, report, jsontext.WithIndent("  ")); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// standardStream is the file name for stdin or stdout.
+const standardStream = "-"
+
+func forceFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "force", Usage: "replace an existing FILE, but never a database or a backup", HideDefault: true}
+}
+
+// checkOutput rejects a file that exists, or with force one that must not be replaced, before any
+// work is done.
+func checkOutput(file string, force bool) error {
+	if strings.HasSuffix(filepath.ToSlash(file), "/") {
+		return misuse("%s is the name of a directory: name a file", file)
+	}
+	if err := bbolt.MayReplace(file); err != nil {
+		return misuseBy(err)
+	}
+	if _, err := os.Lstat(file); err == nil && !force {
+		return misuse("%s exists: name another file, or replace it with --force", file)
+	}
+	return nil
+}
+
+func adviseOutput(err error) error { return app.Advise(err, "create its directory first", "") }
+
+func requireFile(c *config.Config) error {
+	if c.Storage.Path == "" {
+		return misuse("the plants are not in a file but in %s: use its own tools for copies", c.Storage.Scheme)
+	}
+	return nil
 }
