@@ -44,6 +44,8 @@ type Engine struct {
 
 	opened fs.FileInfo  // of file
 	size   atomic.Int64 // of file, at least
+	limit  int64        // of its size
+	mapped int64        // bytes of it, at first as many as wanted
 	lacks  int64        // bytes by which the file must grow before an empty batch succeeds; belongs to the commit under way
 }
 

@@ -110,6 +110,8 @@ func TestClassify(t *testing.T) {
 		"a meta page is torn":            {1, true, errDisk, storage.ErrUnknown, true},
 		"no space, in no meta page":      {1, false, errNoSpace, storage.ErrNoSpace, false},
 		"no space, in a meta page":       {0, false, errNoSpace, storage.ErrUnknown, true},
+		"a quota":                        {1, false, syscall.EDQUOT, storage.ErrNoSpace, false},
+		"a limit of the size of a file":  {1, false, syscall.EFBIG, storage.ErrNoSpace, false},
 		"no space in the words of bbolt": {1, false, errors.New("file resize error: " + errNoSpace.Error()), storage.ErrNoSpace, false},
 		"no space, a meta page is torn":  {1, true, errNoSpace, storage.ErrUnknown, true},
 	} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -50,6 +51,9 @@ func explain(path string, err error) error {
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return fmt.Errorf("database %s is %w: try again when that has ended, or name another file", path, storage.ErrLocked)
 	}
+	if errors.Is(err, syscall.ENOMEM) {
+		return fmt.Errorf("database %s cannot be mapped into memory: raise the limit of address space of this process (ulimit -v, LimitAS=)", path)
+	}
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
 		err = files.Reason(err)
 	}
@@ -82,8 +86,12 @@ func inspect(file *os.File, writable bool) error {
 	switch {
 	case err != nil:
 		return err
+	case !found && otherByteOrder(file):
+		return refusal("is of a machine with another byte order: export its plants there (plantstore plants export), and import the export here")
 	case !found:
 		return corrupt("is not the file of a plant store, or its beginning is corrupt: name another file, or restore a backup")
+	case info.Size() > maxFile:
+		return refusal("has %d MiB, and the limit of a 32-bit system is %d MiB: open it on a 64-bit one", info.Size()>>20, maxFile>>20)
 	case uint64(info.Size())/uint64(newest.PageSize) < newest.Pages:
 		return corrupt("has been cut short, to %d bytes of at least %d pages of %d: restore a backup", info.Size(), newest.Pages, newest.PageSize)
 	case writable && !bothMetas(file, newest):

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
+	"math/bits"
+	"strconv"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -12,15 +13,15 @@ import (
 )
 
 // limitSize limits the file to the pages that are in use: a transaction that needs more fails
-// with ErrMaxSizeReached, and update calls grow. On Windows the limit would apply to the mapping:
-// there bbolt grows the file.
+// with ErrMaxSizeReached, and update calls grow. On Windows the limit is that of the mapping, and
+// the file is as large.
 func (e *Engine) limitSize() error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
 	e.db.AllocSize = 0 // MaxSize includes it
 	return e.db.View(func(tx *bolt.Tx) error {
 		e.setAllocated(tx.Size())
+		if mapsWholeFile {
+			e.setAllocated(e.mapped - e.pageSize)
+		}
 		if e.size.Load()-tx.Size() <= minGrowth {
 			e.lacks = minGrowth
 		}
@@ -33,6 +34,8 @@ func (e *Engine) limitSize() error {
 func (e *Engine) setAllocated(size int64) { e.db.MaxSize = int(size + e.pageSize) }
 
 const (
+	// maxFile limits the size of a file, to 1 GiB on a 32-bit system: bbolt would map the next 1 GiB, too.
+	maxFile = int64(1) << (strconv.IntSize - 2)
 	// minGrowth is the minimum of bytes by which the file grows, unless the disk has less.
 	minGrowth = 64 << 10
 	// maxReserve bounds lacks: a batch of CreateAll may need much more than a create.
@@ -44,7 +47,7 @@ func (e *Engine) allocated() int64 { return int64(e.db.MaxSize) - e.pageSize }
 
 // grow lets bbolt use more of the file, at least so many bytes if there is space.
 func (e *Engine) grow(least int64) error {
-	step := min(e.allocated(), 16<<20) // as much again
+	step := min(e.allocated(), 16<<20, e.mapped-e.pageSize-e.allocated()) // as much again
 	if free := freeSpace(e.file); free >= 0 {
 		step = min(step, free/8) // others may need it, too
 	}
@@ -55,9 +58,9 @@ func (e *Engine) grow(least int64) error {
 	return err
 }
 
-// reserve grows the file by what it lacks, in steps if the disk has less. On Windows bbolt grows it.
+// reserve grows the file by what it lacks, in steps if the disk has less.
 func (e *Engine) reserve() error {
-	for e.lacks > 0 && e.db.MaxSize > 0 {
+	for e.lacks > 0 {
 		before := e.allocated()
 		if err := e.extend(e.lacks); err != nil {
 			return err
@@ -78,12 +81,15 @@ func (e *Engine) extend(step int64) error {
 	}
 	allocated := e.allocated()
 	step = (step + e.pageSize - 1) / e.pageSize * e.pageSize
+	if err := e.remap(allocated + step + e.pageSize); err != nil || mapsWholeFile {
+		return err
+	}
 	grown, err := writeZeros(e.file, allocated, step)
 	grown -= grown % e.pageSize
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk
 		err = e.file.Sync()
 	}
-	size := max(e.size.Load(), allocated+grown) + e.pageSize
+	size := min(max(e.size.Load(), allocated+grown)+e.pageSize, e.limit)
 	if err == nil {
 		err = e.file.Truncate(size)
 	}
@@ -96,6 +102,26 @@ func (e *Engine) extend(step int64) error {
 		return fmt.Errorf("%w: grow the database file: %w", storage.ErrNoSpace, err)
 	}
 	return e.halt(fmt.Errorf("grow the database file: %w", err))
+}
+
+// remap lets bbolt map size bytes. bbolt first unmaps what it has, and could not continue if the
+// new mapping failed.
+func (e *Engine) remap(size int64) error {
+	if size <= e.mapped {
+		return nil
+	}
+	if size > e.limit {
+		return fmt.Errorf("%w: the database has reached the limit of a 32-bit system, %d MiB: move it to a 64-bit one", storage.ErrNoSpace, e.limit>>20)
+	}
+	size = mapSize(size)
+	if err := reserveMapping(e.file, size); err != nil {
+		return fmt.Errorf("%w: map %d MiB of the database: %w", storage.ErrNoSpace, size>>20, err)
+	}
+	if e.mapped = size; mapsWholeFile {
+		e.size.Store(size)
+		e.setAllocated(size - e.pageSize)
+	}
+	return nil
 }
 
 // halt stops the store because of cause, and returns the error of creates that were not stored.
@@ -113,4 +139,13 @@ func writeZeros(file io.WriterAt, offset, n int64) (written int64, err error) {
 		written += int64(w)
 	}
 	return written, err
+}
+
+// mapSize returns how many bytes bbolt maps for a file of size bytes.
+func mapSize(size int64) int64 {
+	const step = 1 << 30
+	if size > step {
+		return (size + step - 1) / step * step
+	}
+	return max(1<<15, int64(1)<<bits.Len64(uint64(size-1)))
 }

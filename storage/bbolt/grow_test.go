@@ -1,11 +1,17 @@
 package bbolt
 
 import (
+	"errors"
+	"math"
+	"os"
+	"strings"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/internal/must"
+	"plantstore/models"
+	"plantstore/storage"
 )
 
 // TestGrowDuringSnapshot lets transactions run twice while an older one is being read, one of them
@@ -27,4 +33,53 @@ func TestGrowDuringSnapshot(t *testing.T) {
 	}))
 	must.Do(t, s.Close())
 	wantIntact(t, path, 1200)
+}
+
+// TestLimitOfFile fills a file up to its limit, which 32-bit systems have: creates then fail, the store
+// continues, and the file opens again.
+func TestLimitOfFile(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := mustOpen(t, path)
+	s.limit, s.mapped = 1<<20, 1<<19
+	stored, err := int64(0), error(nil)
+	for ; err == nil && stored < 1000; stored++ {
+		err = s.Create(t.Context(), stored, models.Plant{Name: strings.Repeat("x", 10_000)})
+	}
+	stored--
+	if !errors.Is(err, storage.ErrNoSpace) || !strings.Contains(err.Error(), "the limit of a 32-bit system, 1 MiB") || s.Fault() != nil {
+		t.Errorf("after %d plants: %v, want: %v", stored, err, storage.ErrNoSpace)
+	}
+	if size := must.Get(os.Stat(path))(t).Size(); size > s.limit || size < s.limit/4*3 {
+		t.Errorf("the file has %d bytes, the limit is %d", size, s.limit)
+	}
+	must.Get(s.Get(t.Context(), 0))(t)
+	must.Do(t, s.Close())
+	wantIntact(t, path, stored)
+}
+
+// TestRemapFails checks that a mapping that has no address space is an error before bbolt tries it.
+func TestRemapFails(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newPath(t))
+	if mapsWholeFile {
+		t.Skip("bbolt maps no more than the file")
+	}
+	mapped := s.mapped
+	if err := s.remap(math.MaxInt64 / 4); !errors.Is(err, storage.ErrNoSpace) || s.mapped != mapped {
+		t.Errorf("remap: %v, want: %v", err, storage.ErrNoSpace)
+	}
+	must.Do(t, s.Create(t.Context(), 1, models.Plant{}))
+}
+
+// TestMapSize compares sizes of mappings with those of bbolt.
+func TestMapSize(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int64]int64{
+		1: 32 << 10, 32 << 10: 32 << 10, 32<<10 + 1: 64 << 10, 1<<29 + 1: 1 << 30, 1 << 30: 1 << 30, 1<<30 + 1: 2 << 30, 3 << 30: 3 << 30,
+	} {
+		if got := mapSize(size); got != want {
+			t.Errorf("mapSize(%d) = %d, want %d", size, got, want)
+		}
+	}
 }

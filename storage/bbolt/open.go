@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 
@@ -108,12 +107,13 @@ func initialise(file *os.File) error {
 // open opens an existing file, and refuses one that is not a plant store. It changes nothing
 // unless bbolt does.
 func open(path string, options storage.Options) (e *Engine, err error) {
-	e = &Engine{path: path, writable: !options.ReadOnly, logger: options.Log(), failStop: storage.NewFailStop(options.Log())}
+	e = &Engine{path: path, writable: !options.ReadOnly, logger: options.Log(), failStop: storage.NewFailStop(options.Log()), limit: maxFile}
+	e.mapped = initialMapping(path, options.ReadOnly)
 	boltOptions := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        options.ReadOnly,
 		NoStatistics:    true,
-		InitialMmapSize: mappedSize(path, options.ReadOnly),
+		InitialMmapSize: int(e.mapped),
 		OpenFile: func(name string, flag int, perm fs.FileMode) (*os.File, error) {
 			file, err := openExisting(name, flag, perm)
 			if err != nil {
@@ -156,15 +156,20 @@ func open(path string, options storage.Options) (e *Engine, err error) {
 	})
 }
 
-// mappedSize returns the number of bytes of the file that are mapped initially; 0 means the size
-// of the file. To map more, a commit has to wait for all readers, such as a snapshot. It costs
-// address space only, except on Windows.
-func mappedSize(path string, readOnly bool) int {
+// initialMapping returns how many bytes of the file bbolt should map at first, 0 for what the file
+// needs. To map more, a commit has to wait for all readers, such as a snapshot. It costs address space
+// only, of which the process may have little, except on Windows.
+func initialMapping(path string, readOnly bool) int64 {
 	info, err := os.Stat(path)
-	if err != nil || readOnly || runtime.GOOS == "windows" || strconv.IntSize < 64 {
+	if err != nil || readOnly || mapsWholeFile {
 		return 0
 	}
-	return max(1<<(strconv.IntSize/2+2), int(2*info.Size()))
+	for size := min(max(16<<30, 2*info.Size()), maxFile); size > info.Size(); size /= 2 {
+		if reserveMapping(nil, size/2*3) == nil { // half of it for all else
+			return size
+		}
+	}
+	return 0
 }
 
 // start prepares an open database for writing, or returns why it must not be written to.
@@ -177,6 +182,7 @@ func (e *Engine) start() (err error) {
 		return err
 	}
 	e.size.Store(e.opened.Size())
+	e.mapped = mapSize(max(e.opened.Size(), e.mapped))
 	return e.limitSize()
 }
 

@@ -2,11 +2,13 @@ package bbolt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,6 +58,7 @@ func TestOpenRefuses(t *testing.T) {
 		"cut to the meta pages":   {cut(2 * pageSize), "has been cut short, to"},
 		"cut by one byte in use":  {cut(-1), "has been cut short, to"},
 		"both meta pages corrupt": {corruptedAt(0, pageSize), "its beginning is corrupt"},
+		"other byte order":        {otherOrder, "is of a machine with another byte order: export its plants there"},
 		"root page of no type":    {noRoot, "is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,6 +144,17 @@ func corruptedAt(offsets ...int64) func(*testing.T) string {
 		}
 		return path
 	}
+}
+
+// otherOrder returns a file that begins as on a machine of the other byte order.
+func otherOrder(t *testing.T) string {
+	path := newFile(t, 1)
+	magic := binary.NativeEndian.AppendUint32(nil, metaMagic)
+	slices.Reverse(magic)
+	for page := range int64(2) {
+		overwrite(t, path, page*int64(os.Getpagesize())+metaStart, magic)
+	}
+	return path
 }
 
 func noRoot(t *testing.T) string {

@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math"
+	"math/bits"
 )
 
 const (
@@ -59,6 +60,13 @@ func newestMeta(file io.ReaderAt) (newest meta, found bool) {
 		}
 	}
 	return newest, found
+}
+
+// otherByteOrder reports whether file is a bbolt file of a machine with the other byte order.
+func otherByteOrder(file io.ReaderAt) bool {
+	b := make([]byte, metaStart+4)
+	_, err := file.ReadAt(b, 0)
+	return err == nil && bits.ReverseBytes32(binary.NativeEndian.Uint32(b[metaStart:])) == metaMagic
 }
 
 // bothMetas reports whether both meta pages of a file are intact, of which newest is one.

@@ -22,6 +22,18 @@ func freeSpace(file *os.File) int64 {
 	return int64(min(uint64(stat.Bavail)*size, math.MaxInt64)) //nolint:unconvert // not the same type everywhere
 }
 
+// mapsWholeFile: on Windows bbolt extends the file to the size of its mapping.
+const mapsWholeFile = false
+
+// reserveMapping returns an error unless bbolt can map size bytes more: it needs as much address space.
+func reserveMapping(_ *os.File, size int64) error {
+	space, err := unix.Mmap(-1, 0, int(size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	return unix.Munmap(space)
+}
+
 // lock prevents other processes from opening the database path, as bbolt does, intact or not. Its
 // errors are those of opening it, for [explain].
 func lock(path string) (unlock func() error, err error) {

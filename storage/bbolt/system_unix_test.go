@@ -5,11 +5,16 @@ package bbolt
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"plantstore/internal/must"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -52,4 +57,39 @@ func TestPipes(t *testing.T) {
 	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeNamedPipe {
 		t.Errorf("the pipe is now %v, %v", info, err)
 	}
+}
+
+// TestLittleAddressSpace opens a store, and creates a plant, in processes whose address space is limited,
+// as by ulimit -v.
+func TestLittleAddressSpace(t *testing.T) {
+	t.Parallel()
+	path := os.Getenv("LITTLE_ADDRESS_SPACE")
+	if path != "" {
+		limitAddressSpace(t)
+		s := mustOpen(t, path)
+		if s.mapped >= 1<<30 {
+			t.Errorf("%d MiB are mapped", s.mapped>>20)
+		}
+		must.Do(t, s.Create(t.Context(), 1, models.Plant{}))
+		return
+	}
+	path = newPath(t)
+	child := exec.Command(os.Args[0], "-test.run=^TestLittleAddressSpace$") //nolint:gosec // this test
+	child.Env = append(os.Environ(), "LITTLE_ADDRESS_SPACE="+path)
+	if output, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v:\n%s", err, output)
+	}
+	wantIntact(t, path, 1)
+}
+
+// limitAddressSpace leaves this process 1 GiB more than it has.
+func limitAddressSpace(t *testing.T) {
+	t.Helper()
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("the address space of a process is known on Linux")
+	}
+	pages := must.Get(strconv.Atoi(strings.Fields(string(statm))[0]))(t)
+	limit := uint64(pages*os.Getpagesize() + 1<<30)
+	must.Do(t, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: limit, Max: limit}))
 }

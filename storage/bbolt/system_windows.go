@@ -22,6 +22,18 @@ func freeSpace(file *os.File) int64 {
 	return int64(min(bytes, math.MaxInt64))
 }
 
+// mapsWholeFile: bbolt extends the file to the size of its mapping.
+const mapsWholeFile = true
+
+// reserveMapping extends the file to the size of its next mapping, and returns an error if the disk is
+// full. bbolt would notice that only when it had removed the last mapping, and could not continue.
+func reserveMapping(file *os.File, size int64) error {
+	if err := file.Truncate(size); err != nil && NoSpace(err) {
+		return err
+	}
+	return nil
+}
+
 // lock refuses a database that another process has open. It does not prevent others from opening
 // it later: an open file could not be replaced here. Its errors are those of opening it, for
 // [explain].
