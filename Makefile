@@ -8,7 +8,7 @@ modules := . cluster e2e cluster/e2e
 # Build tags that leave parts of libraries out of the binary; see docs/dependencies.md.
 tags := $(shell cat .ci/tags)
 # One for each system: the code has no files for a processor. make release-check builds all six.
-platforms := linux/arm64 darwin/arm64 windows/amd64
+platforms := linux/arm64 linux/arm darwin/arm64 windows/amd64
 # The duration of fuzzing for each target, as -fuzztime.
 FUZZTIME ?= 10m
 # Further arguments of make bench, such as -rounds 1.

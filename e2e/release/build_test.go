@@ -87,7 +87,7 @@ func TestSameFlagsEverywhere(t *testing.T) {
 	if want := `go build -C $MODULE -tags "$(cat .ci/tags)" ` + strings.ReplaceAll(flags, "'", `"`); !bytes.Contains(tools.ProjectFile(t, "Dockerfile"), []byte(want)) {
 		t.Errorf("the Dockerfile does not run %s", want)
 	}
-	want := []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64"}
+	want := []string{"linux_amd64", "linux_arm64", "linux_arm_6", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64"}
 	if diff := cmp.Diff(want, b.Targets); diff != "" {
 		t.Errorf("targets of the release (-want +got):\n%s", diff)
 	}

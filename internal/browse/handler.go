@@ -157,7 +157,7 @@ func fromParam(r *http.Request) (int64, error) {
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, &requestError{http.StatusBadRequest, fmt.Sprintf("%q is not an id: must be an integer from %d to %d", firstCharacters(text, maxCharacters), math.MinInt64, math.MaxInt64)}
+		return 0, &requestError{http.StatusBadRequest, fmt.Sprintf("%q is not an id: must be an integer from %d to %d", firstCharacters(text, maxCharacters), int64(math.MinInt64), int64(math.MaxInt64))}
 	}
 	return id, nil
 }

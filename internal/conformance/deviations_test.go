@@ -38,6 +38,7 @@ func faultyServers() map[string]faulty {
 		}
 	}
 	accept := func(_ *http.Request, a *reply) { a.status, a.body = 200, `{"name":"fern"}` }
+	beyond := int64(4_220_000_000) // int32
 	return map[string]faulty{
 		"status 201":             {func(_ *http.Request, a *reply) { a.status = 201 }, create, "a Plant has status 200"},
 		"status 422":             {func(_ *http.Request, a *reply) { a.status = 422 }, refused, "an Error has status 400"},
@@ -68,7 +69,7 @@ func faultyServers() map[string]faulty {
 		"another error":                 {edit("422", "400"), refused, "error 400, want 422"},
 		"error a string":                {edit("422", `"422"`), refused, "not an Error"},
 		"error a fraction":              {edit("422", "422.5"), refused, "an Error has exactly"},
-		"error beyond int32":            {edit("422", "4220000000"), one("", "", post(`{}`), fails(4220000000)), "an Error has exactly"},
+		"error beyond int32":            {edit("422", "4220000000"), one("", "", post(`{}`), fails(int(beyond))), "an Error has exactly"},
 		"a third field":                 {edit(`}`, `,"details":[]}`), refused, "an Error has exactly"},
 		"an empty message":              {another(422, ""), one("", "", post(`{}`), fails(422)), "an Error has exactly"},
 		"fields in capitals":            {edit(`"message"`, `"Message"`), one("", "", post(`{}`), fails(422)), "an Error has exactly"},
