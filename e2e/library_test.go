@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/tools"
+	"plantstore/internal/must"
+)
+
+// TestLibrary follows docs/go.md in a new module outside of the repository, with and without build tags:
+// its program and its test compile beside an import of each public package, and the test passes.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	document := string(tools.ProjectFile(t, "docs/go.md"))
+	sources := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(document, -1)
+	_, rest, _ := strings.Cut(document, "```sh\n")
+	commands, _, _ := strings.Cut(rest, "```")
+	if len(sources) != 2 || commands == "" {
+		t.Fatalf("the document has %d sources, and the commands %q", len(sources), commands)
+	}
+	dir := t.TempDir()
+	run := func(script string) string {
+		bash := exec.CommandContext(t.Context(), "bash", "-ec", script)
+		bash.Dir = dir
+		out, err := bash.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+		return string(out)
+	}
+	imports := "package main\n\n"
+	for path := range strings.FieldsSeq(run("cd '" + tools.Project(t) + "' && go list ./...")) {
+		if path != "plantstore" && !strings.Contains(path, "/internal/") {
+			imports += fmt.Sprintf("import _ %q\n", path)
+		}
+	}
+	for name, text := range map[string]string{"main.go": sources[0][1], "main_test.go": sources[1][1], "imports_test.go": imports} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	run(strings.ReplaceAll(commands, "../plantstore", tools.Project(t)) + "go mod tidy")
+	for _, flags := range []string{"", "-tags=" + strings.TrimSpace(string(tools.ProjectFile(t, ".ci/tags")))} {
+		run("go build -o plants " + flags + " . && go test " + flags + " .")
+	}
+}
