@@ -176,6 +176,51 @@ func TestActionFindsDeviation(t *testing.T) {
 	wantReport(t, j.dir, true)
 }
 
+// TestWorkflowsArePinned checks that workflows use actions of others by their commits, and that no job runs the
+// tests, with packages of others, where it has a token that can write or that git keeps.
+func TestWorkflowsArePinned(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		Uses, Run string
+		With      map[string]any
+	}
+	files := must.Get(filepath.Glob(filepath.Join(tools.Project(t), ".github", "workflows", "*.yml")))(t)
+	tested := 0
+	for _, file := range files {
+		var workflow struct {
+			Permissions map[string]string
+			Jobs        map[string]struct {
+				Permissions map[string]string
+				Steps       []step
+			}
+		}
+		must.Do(t, yaml.Unmarshal(must.Get(os.ReadFile(file))(t), &workflow))
+		for name, job := range workflow.Jobs {
+			tests, keeps := false, false
+			for _, step := range job.Steps {
+				if step.Uses != "" && !regexp.MustCompile(`@[0-9a-f]{40}$`).MatchString(step.Uses) {
+					t.Errorf("%s: %s is not pinned to a commit", file, step.Uses)
+				}
+				tests = tests || regexp.MustCompile(`\.ci/run|go test|make (fuzz|check)`).MatchString(step.Run)
+				keeps = keeps || strings.HasPrefix(step.Uses, "actions/checkout@") && step.With["persist-credentials"] != false
+			}
+			if !tests {
+				continue
+			}
+			tested++
+			for scope, access := range job.Permissions {
+				workflow.Permissions[scope] = access
+			}
+			if keeps || len(workflow.Permissions) != 1 || workflow.Permissions["contents"] != "read" {
+				t.Errorf("%s: the job %s runs tests with a token: git keeps it: %t, permissions %v", file, name, keeps, workflow.Permissions)
+			}
+		}
+	}
+	if tested != 4 {
+		t.Errorf("%d jobs run tests, want 4", tested)
+	}
+}
+
 // blocks returns the blocks of YAML in docs/ci.md.
 func blocks(t *testing.T) (found []string) {
 	t.Helper()
