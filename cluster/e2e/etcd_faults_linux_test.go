@@ -146,8 +146,11 @@ func TestEtcdCertificates(t *testing.T) {
 	cluster.Restart(cluster.Members[0])
 	s.eventually("with an expired certificate", refused, "error 503")
 	startFails(t, 2, url, "expired certificate")
-	startFails(t, 1, "etcd://"+cluster.Hosts()+"/garden?ca="+ca.File, "no member with a quorum has responded")
-	startFails(t, 1, "etcd://"+cluster.Hosts()+"/garden?tls=true", "unknown authority")
+	countFails := func(url, message string) { // a replica would wait
+		rejects(t, 1, message, []string{"STORAGE_URL=" + url}, "plants", "count")
+	}
+	countFails("etcd://"+cluster.Hosts()+"/garden?ca="+ca.File, "no member with a quorum has responded")
+	countFails("etcd://"+cluster.Hosts()+"/garden?tls=true", "unknown authority")
 	ca.Issue(dir, time.Now().Add(time.Hour))
 	s.eventually("with a new certificate", created, "")
 	s.verify()

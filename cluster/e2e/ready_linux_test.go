@@ -12,6 +12,7 @@ import (
 	"plantstore/e2e/cluster/internal/postgres"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
+	"plantstore/internal/must"
 )
 
 // readiness returns the causes that a replica reports: "" if it is ready.
@@ -36,11 +37,46 @@ func (s *site) awaitReadiness(want string) {
 	})
 }
 
+// TestStartWithoutEngine starts replicas, one of which has a password, while their engine is down: they are
+// not ready, and become ready with the engine.
+func TestStartWithoutEngine(t *testing.T) {
+	t.Parallel()
+	cluster := etcd.Start(t, etcd.Options{})
+	server := postgres.Start(t, "")
+	client, member := cluster.Client(), cluster.Members[0]
+	must.Get(client.UserAdd(t.Context(), "root", "of the tests"))(t)
+	must.Get(client.UserGrantRole(t.Context(), "root", "root"))(t)
+	must.Get(client.AuthEnable(t.Context()))(t)
+	for name, test := range map[string]struct {
+		url     string
+		stop    func()
+		restart func()
+	}{
+		"etcd":       {"etcd://root:of%20the%20tests@" + cluster.Hosts(), func() { member.Kill() }, func() { cluster.Restart(member) }},
+		"PostgreSQL": {server.URL("plants", "postgres"), func() { server.Stop(postgres.Fast) }, server.Restart},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.stop()
+			s := newSite(t, test.url, 1)
+			s.awaitReadiness(away)
+			if o, text := s.post(0, 1, "fern"); o != refused {
+				t.Errorf("without the engine: %s", text)
+			}
+			test.restart()
+			s.awaitReadiness("")
+			s.eventually("after it", created, "")
+		})
+	}
+}
+
+// away is the readiness of a replica without its engine.
+const away = `{"error":503,"message":"not ready: the engine is unreachable or takes no writes"}`
+
 // TestReadiness disconnects the engine of a replica, which is not ready after the first create
 // that fails, and reconnects it: the replica is ready again without a create.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
-	const away = `{"error":503,"message":"not ready: the engine is unreachable or takes no writes"}`
 	for name, start := range map[string]func(t *testing.T) (url string, stop, restart func()){
 		"etcd": func(t *testing.T) (string, func(), func()) {
 			cluster := etcd.Start(t, etcd.Options{})

@@ -53,8 +53,8 @@ func TestNoFile(t *testing.T) {
 		rejects(t, 2, "", env, "backup", "x.db")
 		rejects(t, 2, "", env, "restore", "x.db")
 	}
-	env := []string{"ADDR=127.0.0.1:0", "STORAGE_URL=etcd://me:hunter2@127.0.0.1:1,127.0.0.1:2/a?timeout=1s"}
-	rejects(t, 1, "etcd at 127.0.0.1:1,127.0.0.1:2: no member with a quorum has responded within 1s", env, "serve")
+	env := []string{"STORAGE_URL=etcd://me:hunter2@127.0.0.1:1,127.0.0.1:2/a?timeout=1s"}
+	rejects(t, 1, "etcd at 127.0.0.1:1,127.0.0.1:2: no member with a quorum has responded within 1s", env, "plants", "count")
 }
 
 // TestStorageURLFile checks that the URL in a file, and a path behind its scheme, work.

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -38,9 +39,13 @@ const firstAttempt = 400 * time.Millisecond
 // An Engine is a [storage.Engine] in an etcd cluster. It rejects a plant that exceeds
 // etcd's limit of a request.
 type Engine struct {
-	client *clientv3.Client
+	target target
 	keys   keys
 	retry  retry.Policy
+
+	mu     sync.Mutex
+	client *clientv3.Client // see connected
+	closed bool
 }
 
 var _ storage.Engine = (*Engine)(nil)
@@ -124,17 +129,27 @@ func (e *Engine) listDescending(ctx context.Context, from int64) iter.Seq2[stora
 // read reads keys, and retries while no member responds.
 func (e *Engine) read(ctx context.Context, key string, options ...clientv3.OpOption) (response *clientv3.GetResponse, err error) {
 	err = e.retry.Read(ctx, func(ctx context.Context) error {
-		response, err = e.client.Get(clientv3.WithRequireLeader(ctx), key, options...)
+		client, err := e.connected()
+		if err != nil {
+			return err
+		}
+		response, err = client.Get(clientv3.WithRequireLeader(ctx), key, options...)
 		return err
 	}, func(err error) bool {
-		lacksUser := errors.Is(err, rpctypes.ErrUserEmpty) && e.client.Username == "" // with one, the login has expired
-		return retriable(err) && !lacksUser && e.client.Ctx().Err() == nil
+		lacksUser := errors.Is(err, rpctypes.ErrUserEmpty) && e.target.user == "" // with one, the login has expired
+		return retriable(err) && !lacksUser && !errors.Is(err, errClosed)
 	})
 	return response, err
 }
 
 // Close implements [storage.Engine].
 func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	if e.client == nil {
+		return nil
+	}
 	if err := e.client.Close(); !errors.Is(err, context.Canceled) { // Canceled is returned on success
 		return err
 	}

@@ -26,11 +26,15 @@ func (e *Engine) insert(ctx context.Context, token retry.Token, batch []storage.
 	if len(ops) == 0 {
 		return nil
 	}
+	client, err := e.connected()
+	if err != nil {
+		return classify(err, false)
+	}
 	sent := false
 	ctx = context.WithValue(clientv3.WithRequireLeader(ctx), sentKey{}, &sent)
-	response, err := e.client.Txn(ctx).Then(ops...).Commit()
+	response, err := client.Txn(ctx).Then(ops...).Commit()
 	if errors.Is(err, rpctypes.ErrNoSpace) {
-		return e.afterNoSpace(ctx, token, items, err)
+		return e.afterNoSpace(ctx, client, token, items, err)
 	}
 	if err != nil {
 		return classify(err, sent)
@@ -48,12 +52,12 @@ func (e *Engine) insert(ctx context.Context, token retry.Token, batch []storage.
 
 // afterNoSpace reads the outcome of a transaction that failed with NoSpace. etcd returns
 // NoSpace also for the transaction that exhausted the quota, although it was applied.
-func (e *Engine) afterNoSpace(ctx context.Context, token retry.Token, items []*storage.Item, cause error) error {
+func (e *Engine) afterNoSpace(ctx context.Context, client *clientv3.Client, token retry.Token, items []*storage.Item, cause error) error {
 	var gets []clientv3.Op
 	for _, item := range items {
 		gets = append(gets, clientv3.OpGet(e.keys.of(item.ID)))
 	}
-	response, err := e.client.Txn(ctx).Then(gets...).Commit()
+	response, err := client.Txn(ctx).Then(gets...).Commit()
 	if err != nil || len(response.Responses) != len(gets) {
 		return fmt.Errorf("%w: %w", storage.ErrUnknown, cause)
 	}

@@ -26,18 +26,18 @@ const (
 	keepaliveTimeout = 2 * time.Second
 )
 
-// Open is the [storage.Opener] of this engine.
+// Open is the [storage.Opener] of this engine. A store that cannot reach etcd opens, unless it is for
+// reading, and is not ready until it can.
 func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	t, err := parseURL(loc.URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", storage.ErrURL, err)
 	}
-	e := &Engine{keys: keys(t.prefix), retry: retry.Policy{Timeout: t.timeout, Attempt: firstAttempt}}
-	failed := func(err error) error {
-		return fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), advise(err, t))
-	}
-	if err := e.connect(ctx, t); err != nil {
-		return nil, failed(err)
+	e := &Engine{target: t, keys: keys(t.prefix), retry: retry.Policy{Timeout: t.timeout, Attempt: firstAttempt}}
+	// The login, and the right to read below the prefix.
+	_, err = e.read(ctx, string(e.keys), clientv3.WithRange(e.keys.end()), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+	if err != nil && (options.ReadOnly || !unreachable(err)) {
+		return nil, errors.Join(e.failed(err), e.Close())
 	}
 	store := storage.New(e, nil, storage.Limits{
 		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers,
@@ -49,27 +49,39 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	case errors.Is(err, storage.ErrNoSpace):
 		options.Log().Warn("no space left in etcd: creates refused", "cause", err.Error(),
 			"hint", "compact and defragment etcd, or raise its quota, and disarm its alarm")
+	case err != nil && unreachable(err):
+		options.Log().Warn("no connection to etcd: creates refused until there is one", "cause", e.failed(err).Error())
 	case err != nil:
-		return nil, errors.Join(failed(err), store.Close())
+		return nil, errors.Join(e.failed(err), store.Close())
 	}
 	return store, nil
 }
 
-// connect connects to the cluster, with a user also logs in, and verifies the right to read below
-// the prefix.
-func (e *Engine) connect(ctx context.Context, t target) error {
-	err := e.retry.Read(ctx, func(context.Context) (err error) {
-		e.client, err = newClient(t)
-		return err
-	}, retriable)
-	if err != nil {
-		return err
+// unreachable reports whether an error of opening may pass.
+func unreachable(err error) bool { return retriable(err) && !errors.Is(err, rpctypes.ErrUserEmpty) }
+
+// failed returns the error of opening.
+func (e *Engine) failed(err error) error {
+	return fmt.Errorf("etcd at %s: %w", strings.Join(e.target.endpoints, ","), advise(err, e.target))
+}
+
+var errClosed = errors.New("the store is closed")
+
+// connected returns the client. It logs in when it is created, which fails while no member responds.
+func (e *Engine) connected() (*clientv3.Client, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, errClosed
 	}
-	_, err = e.read(ctx, string(e.keys), clientv3.WithRange(e.keys.end()), clientv3.WithLimit(1), clientv3.WithKeysOnly())
-	if err != nil {
-		_ = e.client.Close()
+	if e.client == nil {
+		client, err := newClient(e.target)
+		if err != nil {
+			return nil, err
+		}
+		e.client = client
 	}
-	return err
+	return e.client, nil
 }
 
 func newClient(t target) (*clientv3.Client, error) {
@@ -103,8 +115,12 @@ func invoke(ctx context.Context, method string, request, reply any, cc *grpc.Cli
 
 // tryToWrite commits a transaction like a create through the quorum, without a plant.
 func (e *Engine) tryToWrite(ctx context.Context) error {
+	client, err := e.connected()
+	if err != nil {
+		return classify(err, false)
+	}
 	never := clientv3.Compare(clientv3.CreateRevision(string(e.keys)), "<", 0)
-	_, err := e.client.Txn(clientv3.WithRequireLeader(ctx)).If(never).Then(clientv3.OpPut(e.keys.of(0), "")).Commit()
+	_, err = client.Txn(clientv3.WithRequireLeader(ctx)).If(never).Then(clientv3.OpPut(e.keys.of(0), "")).Commit()
 	switch {
 	case err == nil:
 		return nil

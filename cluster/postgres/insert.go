@@ -18,7 +18,12 @@ import (
 // insert is a [retry.InsertFunc]. It executes one statement, which is a transaction, and,
 // if ids are taken, a second one that reads their plants.
 func (e *Engine) insert(ctx context.Context, token retry.Token, batch []storage.Item) error {
-	if len(batch) == 0 {
+	switch err := e.prepare(ctx, false); {
+	case err != nil && unreachable(err): // nothing was sent
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	case err != nil:
+		return err
+	case len(batch) == 0:
 		return e.tryToWrite(ctx, token)
 	}
 	conn, err := e.pool.Acquire(ctx)

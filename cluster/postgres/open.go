@@ -25,7 +25,8 @@ const (
 	connections    = 8               // the default: for the writers and some readers
 )
 
-// Open is the [storage.Opener] of this engine. It creates the table if it does not exist.
+// Open is the [storage.Opener] of this engine. It creates the table if it does not exist. A store that
+// cannot reach its server opens, unless it is for reading, and is not ready until it can.
 // The URL is a connection URI of libpq, with the additional pool_ options of pgx.
 func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	config, err := parseURL(loc)
@@ -37,16 +38,40 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 		return nil, err
 	}
 	e := &Engine{pool: pool, retry: retry.Policy{Timeout: timeout, Attempt: firstAttempt}}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if err := e.ensureTable(ctx, options.ReadOnly); err != nil {
+	switch err := e.prepare(ctx, options.ReadOnly); {
+	case err != nil && (options.ReadOnly || !unreachable(err)):
 		pool.Close()
 		first := config.ConnConfig // of several hosts
 		return nil, fmt.Errorf("PostgreSQL at %s:%d/%s: %w", first.Host, first.Port, first.Database, advise(err))
+	case err != nil:
+		options.Log().Warn("no connection to PostgreSQL: creates refused until there is one", "cause", advise(err).Error())
 	}
 	return storage.New(e, nil, storage.Limits{
 		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers,
 	}, options), nil
+}
+
+// prepare runs ensureTable until it has succeeded once.
+func (e *Engine) prepare(ctx context.Context, readOnly bool) error {
+	if e.prepared.Load() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	err := e.ensureTable(ctx, readOnly)
+	e.prepared.Store(err == nil)
+	return err
+}
+
+// errUnfit is matched by errors of a database that cannot be used as it is.
+var errUnfit = errors.New("the database is not suitable")
+
+// unreachable reports whether an error of prepare may pass: the server is down, starting, or busy.
+func unreachable(err error) bool {
+	if rejection, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return strings.HasPrefix(rejection.Code, "57") || strings.HasPrefix(rejection.Code, "53") || transient(rejection)
+	}
+	return !errors.Is(err, errUnfit)
 }
 
 // parseURL parses a storage URL. Its errors never quote a password.
@@ -125,7 +150,7 @@ func requireDurable(ctx context.Context, conn *pgx.Conn) error {
 	}
 	for name, value := range map[string]string{"fsync": fsync, "synchronous_commit": synchronous} {
 		if value == "off" {
-			return fmt.Errorf("%s is off, so that a power failure can lose stored plants: switch it on", name)
+			return fmt.Errorf("%w: %s is off, so that a power failure can lose stored plants: switch it on", errUnfit, name)
 		}
 	}
 	return nil
@@ -144,9 +169,9 @@ func (e *Engine) ensureTable(ctx context.Context, readOnly bool) error {
 	case err != nil:
 		return err
 	case found == "":
-		return cmp.Or(createErr, errors.New("there is no table plants: start a server on it first"))
+		return cmp.Or(createErr, fmt.Errorf("%w: there is no table plants: start a server on it first", errUnfit))
 	case found != columns:
-		return fmt.Errorf("the table plants has the columns %s instead of %s: name another database", found, columns)
+		return fmt.Errorf("%w: the table plants has the columns %s instead of %s: name another database", errUnfit, found, columns)
 	}
 	return nil
 }

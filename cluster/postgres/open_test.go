@@ -54,7 +54,7 @@ func TestParseURLRefuses(t *testing.T) {
 
 func TestOpenHidesPassword(t *testing.T) {
 	t.Parallel()
-	_, err := Open(t.Context(), location(t, "postgres://me:hunter2@127.0.0.1:1/plants"), storage.Options{})
+	_, err := Open(t.Context(), location(t, "postgres://me:hunter2@127.0.0.1:1/plants"), storage.Options{ReadOnly: true})
 	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") ||
 		!strings.Contains(err.Error(), "PostgreSQL at 127.0.0.1:1/plants: ") {
 		t.Errorf("Open = %v, want one line with the place and without the password", err)

@@ -38,9 +38,10 @@ const (
 
 // An Engine is a [storage.Engine] in a table.
 type Engine struct {
-	pool   *pgxpool.Pool
-	retry  retry.Policy
-	closed atomic.Bool
+	pool     *pgxpool.Pool
+	retry    retry.Policy
+	prepared atomic.Bool // see prepare
+	closed   atomic.Bool
 }
 
 var _ storage.Engine = (*Engine)(nil)
