@@ -30,19 +30,18 @@ func (s *Store) commit(batch []*request) {
 		}
 		return
 	}
-	creates := make([]*create, 0, len(batch))
+	creates := make([]*Item, 0, len(batch))
 	for _, r := range batch {
-		for i := range r.creates {
-			creates = append(creates, &r.creates[i])
+		for i := range r.items {
+			creates = append(creates, &r.items[i])
 		}
 	}
-	slices.SortStableFunc(creates, func(a, b *create) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(creates, func(a, b *Item) int { return cmp.Compare(a.ID, b.ID) })
 	items := make([]Item, 0, len(creates))
 	for i, c := range creates {
 		if i == 0 || creates[i-1].ID != c.ID {
-			items = append(items, Item{Record: c.Record})
+			items = append(items, *c)
 		}
-		c.item = len(items) - 1
 	}
 	start := time.Now()
 	err := s.guard(func() error { return s.engine.Commit(items) })
@@ -50,9 +49,13 @@ func (s *Store) commit(batch []*request) {
 		s.observer(len(items), time.Since(start))
 	}
 	s.countCommit(items, err)
+	tried := -1 // the item of the last create
 	for i, c := range creates {
-		first := i == 0 || creates[i-1].item != c.item
-		c.outcome = items[c.item].outcome(c.Plant, first, err)
+		first := i == 0 || creates[i-1].ID != c.ID
+		if first {
+			tried++
+		}
+		c.Err = items[tried].outcome(c.Plant, first, err)
 	}
 	for _, r := range batch {
 		r.done <- nil // from here on the request belongs to its caller again

@@ -70,41 +70,22 @@ type Limits struct {
 	Writers int
 }
 
-// The following interfaces are optional abilities of an [Engine], which the store detects by a
-// type assertion. Methods named like those of [Store] have the same contract.
-type (
-	// A Runner has background work.
-	Runner interface {
-		// Run runs until done is closed, after the last commit.
-		Run(done <-chan struct{})
-	}
+// A FileEngine is an [Engine] that keeps its plants in a file on this machine. It has one writer. Its
+// methods that are named like those of [Store] have the same contract.
+type FileEngine interface {
+	Engine
 
-	// A Resetter can replace all plants at once. It has one writer.
-	Resetter interface {
-		// Reset is Reset of [Store]. It is not called during a commit.
-		Reset(records []Record) error
-	}
-
-	// A Counter keeps the number of its plants.
-	Counter interface {
-		Count(ctx context.Context) (int64, error)
-	}
-
-	// A Checker verifies more than that each record can be listed.
-	Checker interface {
-		Check(ctx context.Context) (Report, error)
-	}
-
-	// A Snapshotter makes copies of its database.
-	Snapshotter interface {
-		Snapshot(ctx context.Context, w io.Writer) error
-	}
-
-	// A FileStatter keeps its plants in a file on this machine. FileStats is cheap.
-	FileStatter interface {
-		FileStats() FileStats
-	}
-)
+	// Run is background work, until done is closed after the last commit.
+	Run(done <-chan struct{})
+	// Reset is not called during a commit.
+	Reset(records []Record) error
+	Count(ctx context.Context) (int64, error)
+	// Check verifies more than that each record can be listed.
+	Check(ctx context.Context) (Report, error)
+	Snapshot(ctx context.Context, w io.Writer) error
+	// FileStats is cheap.
+	FileStats() FileStats
+}
 
 // A Report is the result of a check of a store.
 type Report struct {

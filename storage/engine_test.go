@@ -17,7 +17,7 @@ import (
 
 // A testEngine passes each batch to the test and waits for its outcome.
 type testEngine struct {
-	storage.Engine // nil: no test reads
+	storage.FileEngine // nil: no test reads
 
 	store    *storage.Store
 	failStop *storage.FailStop
@@ -39,7 +39,7 @@ func (e *testEngine) Commit(batch []storage.Item) error {
 	return (<-e.replies)(batch)
 }
 
-// Reset implements [storage.Resetter]. The test sees it as a batch.
+// Reset implements [storage.FileEngine]. The test sees it as a batch.
 func (e *testEngine) Reset(records []storage.Record) error {
 	batch := make([]storage.Item, len(records))
 	for i, record := range records {
@@ -54,12 +54,15 @@ func (e *testEngine) Close() error {
 	return nil
 }
 
-// Run implements [storage.Runner].
+// Run implements [storage.FileEngine].
 func (e *testEngine) Run(done <-chan struct{}) {
 	<-done
 	time.Sleep(e.lasting)
 	e.ended = true
 }
+
+// FileStats implements [storage.FileEngine].
+func (e *testEngine) FileStats() storage.FileStats { return storage.FileStats{} }
 
 // run runs a test in a bubble, with a store over a testEngine.
 func run(t *testing.T, test func(t *testing.T, e *testEngine)) {

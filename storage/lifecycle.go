@@ -63,13 +63,12 @@ func (s *Store) Stopped() <-chan struct{} { return s.failStop.done }
 func (s *Store) Fault() error { return s.failStop.Cause() }
 
 func (s *Store) startRun() {
-	runner, ok := s.engine.(Runner)
-	if !ok {
+	if s.file == nil {
 		return
 	}
 	done := make(chan struct{})
 	var running sync.WaitGroup
-	running.Go(func() { runner.Run(done) })
+	running.Go(func() { s.file.Run(done) })
 	s.endRun = func() {
 		close(done)
 		running.Wait()
@@ -81,10 +80,9 @@ func (s *Store) startRun() {
 // begins after it finds the new plants. A list that is under way continues with the new plants.
 //
 // If the error matches [ErrUnknown], either the old or the new plants are stored; after any other
-// error the old ones. It returns [errors.ErrUnsupported] unless the engine is a [Resetter].
+// error the old ones. It returns [errors.ErrUnsupported] unless the engine is a [FileEngine].
 func (s *Store) Reset(ctx context.Context, records []Record) error {
-	engine, ok := s.engine.(Resetter)
-	if !ok {
+	if s.file == nil {
 		return fmt.Errorf("this engine has no reset: %w", errors.ErrUnsupported)
 	}
 	select {
@@ -96,7 +94,7 @@ func (s *Store) Reset(ctx context.Context, records []Record) error {
 	if err := s.accepting(); err != nil {
 		return err
 	}
-	err := s.guard(func() error { return engine.Reset(records) })
+	err := s.guard(func() error { return s.file.Reset(records) })
 	if err == nil {
 		s.mu.Lock()
 		s.stats.Resets++

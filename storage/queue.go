@@ -8,19 +8,11 @@ import (
 	"time"
 )
 
-// A create is one plant of a request, and its outcome.
-type create struct {
-	Record
-
-	item    int // its index in the items of the commit
-	outcome error
-}
-
 // A request is a Create in the queue, or a batch of CreateAll. Its fields belong to the commit
 // that has dequeued it until that sends to done, and to the caller before and after.
 type request struct {
-	creates []create
-	single  [1]create  // the memory of creates if there is only one
+	items   []Item     // whose Err is the outcome
+	single  [1]Item    // the memory of items if there is only one
 	bytes   int        // of the plants
 	bounded bool       // the queue refuses it if it is full
 	done    chan error // gets nil when there are outcomes, or the outcome of all creates
@@ -30,10 +22,10 @@ type request struct {
 // commit ends. Its channel has capacity 1, so that a commit never waits for a caller.
 func newRequest(records ...Record) *request {
 	r := &request{done: make(chan error, 1)}
-	r.creates = slices.Grow(r.single[:0], len(records))
+	r.items = slices.Grow(r.single[:0], len(records))
 	for _, record := range records {
 		record.Plant = record.Plant.Clone()
-		r.creates = append(r.creates, create{Record: record})
+		r.items = append(r.items, Item{Record: record})
 		r.bytes += record.Size()
 	}
 	return r
@@ -110,7 +102,7 @@ func (s *Store) nextBatch() (batch []*request) {
 	if s.several || len(s.queue) > 1 {
 		s.gather()
 	}
-	n, bytes := fit(s, s.queue, func(r *request) (plants, bytes int) { return len(r.creates), r.bytes })
+	n, bytes := fit(s, s.queue, func(r *request) (plants, bytes int) { return len(r.items), r.bytes })
 	batch, s.several = slices.Clone(s.queue[:n]), n > 1
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.bytes -= bytes

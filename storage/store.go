@@ -69,7 +69,8 @@ import (
 // are reset. Its methods may be called from any number of goroutines at once.
 type Store struct {
 	engine   Engine
-	failStop *FailStop // shared with engine
+	file     FileEngine // engine, or nil
+	failStop *FailStop  // shared with engine
 	limits   Limits
 	options  Options
 	observer func(plants int, took time.Duration) // see ObserveCommits
@@ -129,6 +130,7 @@ func New(engine Engine, failStop *FailStop, limits Limits, options Options) *Sto
 		commits: make(chan struct{}, limits.Writers), bulk: make(chan struct{}, 1),
 		yield: yield, maxPlants: queuePlants, maxBytes: queueBytes, closed: make(chan struct{}),
 	}
+	s.file, _ = engine.(FileEngine)
 	s.probing = time.AfterFunc(math.MaxInt64, s.probe) // set by countCommit
 	if options.ReadOnly {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
@@ -154,7 +156,7 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 	if err := s.submit(ctx, r); err != nil {
 		return err
 	}
-	return r.creates[0].outcome
+	return r.items[0].Err
 }
 
 // CreateAll creates many plants in few commits and returns for each of the records,
@@ -183,7 +185,7 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	err := s.submit(ctx, r)
 	outcomes := slices.Repeat([]error{err}, len(records))
 	for i := 0; err == nil && i < len(outcomes); i++ {
-		outcomes[i] = r.creates[i].outcome
+		outcomes[i] = r.items[i].Err
 	}
 	return outcomes
 }
@@ -219,11 +221,11 @@ func (s *Store) list(ctx context.Context, from int64, descending bool) iter.Seq2
 	}
 }
 
-// Count returns the number of stored plants. Unless the engine is a [Counter], Count
+// Count returns the number of stored plants. Unless the engine is a [FileEngine], Count
 // reads all plants, and returns the errors of List.
 func (s *Store) Count(ctx context.Context) (plants int64, err error) {
-	if engine, ok := s.engine.(Counter); ok {
-		return engine.Count(ctx)
+	if s.file != nil {
+		return s.file.Count(ctx)
 	}
 	for _, err := range s.List(ctx, math.MinInt64) {
 		if err != nil {
@@ -237,8 +239,8 @@ func (s *Store) Count(ctx context.Context) (plants int64, err error) {
 // Check reads all records without changing them and returns its findings. The store must be open
 // for reading. An error means that the check failed. Findings are not errors.
 func (s *Store) Check(ctx context.Context) (Report, error) {
-	if engine, ok := s.engine.(Checker); ok {
-		return engine.Check(ctx)
+	if s.file != nil {
+		return s.file.Check(ctx)
 	}
 	report := Report{Corruption: []string{}}
 	for _, err := range s.engine.List(ctx, math.MinInt64, false) {
@@ -256,11 +258,11 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 
 // Snapshot writes a consistent copy of the store, in the form in which the engine opens
 // it. It has every plant whose create has returned nil before. Creates continue, but the
-// store may grow until all is written to w. Unless the engine is a [Snapshotter], it
+// store may grow until all is written to w. Unless the engine is a [FileEngine], it
 // returns [errors.ErrUnsupported].
 func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
-	if engine, ok := s.engine.(Snapshotter); ok {
-		return engine.Snapshot(ctx, w)
+	if s.file != nil {
+		return s.file.Snapshot(ctx, w)
 	}
 	return fmt.Errorf("this engine has no snapshots: %w", errors.ErrUnsupported)
 }
@@ -277,8 +279,8 @@ func (s *Store) Stats() Stats {
 	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.maxPlants
 	s.mu.Unlock()
 	stats.Stopped = s.Fault() != nil
-	if engine, ok := s.engine.(FileStatter); ok {
-		file := engine.FileStats()
+	if s.file != nil {
+		file := s.file.FileStats()
 		stats.File = &file
 	}
 	return stats

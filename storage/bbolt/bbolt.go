@@ -28,7 +28,7 @@ import (
 	"plantstore/storage"
 )
 
-// An Engine is a [storage.Engine] in one file. A plant whose name or tag is not valid
+// An Engine is a [storage.FileEngine]. A plant whose name or tag is not valid
 // UTF-8 is refused, since it could not be kept byte for byte (C2.14).
 type Engine struct {
 	db       *bolt.DB
@@ -49,17 +49,9 @@ type Engine struct {
 	lacks  int64        // bytes by which the file must grow before an empty batch succeeds; belongs to the commit under way
 }
 
-var (
-	_ storage.Engine      = (*Engine)(nil)
-	_ storage.Runner      = (*Engine)(nil)
-	_ storage.Resetter    = (*Engine)(nil)
-	_ storage.Counter     = (*Engine)(nil)
-	_ storage.Checker     = (*Engine)(nil)
-	_ storage.Snapshotter = (*Engine)(nil)
-	_ storage.FileStatter = (*Engine)(nil)
-)
+var _ storage.FileEngine = (*Engine)(nil)
 
-// Run implements [storage.Runner]. It stops the store when its file is removed, replaced or cut
+// Run implements [storage.FileEngine]. It stops the store when its file is removed, replaced or cut
 // short, also without a commit.
 func (e *Engine) Run(done <-chan struct{}) {
 	ticker := time.NewTicker(time.Second)

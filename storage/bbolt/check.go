@@ -45,7 +45,7 @@ const checkPatience = 10 * time.Minute
 
 var errStalled = errors.New("it has made no progress for ten minutes: the disk may be failing")
 
-// Check implements [storage.Checker]. The store must be open for reading: commits free and reuse
+// Check implements [storage.FileEngine]. The store must be open for reading: commits free and reuse
 // pages. It ends with ctx, or after checkPatience without progress; the store is unusable then.
 func (e *Engine) Check(ctx context.Context) (storage.Report, error) {
 	return e.checkFile(ctx, e.file, checkPatience)

@@ -20,15 +20,10 @@ func (e *Engine) Commit(batch []storage.Item) error {
 			return err
 		}
 	}
-	return e.store(batch)
+	return e.update(func(tx *bolt.Tx) error { return insert(tx, batch) })
 }
 
-// store is Commit without reserving space for an empty batch.
-func (e *Engine) store(batch []storage.Item) error {
-	return e.update(func(tx *bolt.Tx) error { return insert(tx.Bucket([]byte(plantsBucket)), batch) })
-}
-
-// Reset implements [storage.Resetter].
+// Reset implements [storage.FileEngine].
 func (e *Engine) Reset(records []storage.Record) error {
 	batch := make([]storage.Item, len(records))
 	for i, record := range records {
@@ -39,11 +34,10 @@ func (e *Engine) Reset(records []storage.Record) error {
 		if err := tx.DeleteBucket([]byte(plantsBucket)); err != nil {
 			return err
 		}
-		plants, err := tx.CreateBucket([]byte(plantsBucket))
-		if err != nil {
+		if _, err := tx.CreateBucket([]byte(plantsBucket)); err != nil {
 			return err
 		}
-		err = insert(plants, batch)
+		err := insert(tx, batch)
 		if i := slices.IndexFunc(batch, func(i storage.Item) bool { return i.Err != nil }); i >= 0 {
 			invalid = fmt.Errorf("id %d: %w", batch[i].ID, batch[i].Err)
 			return errUnchanged
@@ -64,7 +58,8 @@ const (
 // insert puts the plants of a batch that have free ids into the bucket, and sets Existing or Err in
 // the others. If there is none to put, it returns errUnchanged. For an empty batch it puts the last
 // plant again, which needs as many pages as another one.
-func insert(plants *bolt.Bucket, batch []storage.Item) error {
+func insert(tx *bolt.Tx, batch []storage.Item) error {
+	plants := tx.Bucket([]byte(plantsBucket))
 	cursor := plants.Cursor()
 	last, value := cursor.Last()
 	if len(batch) == 0 && last != nil {

@@ -33,7 +33,7 @@ type testEngine struct{ *Engine }
 
 // openStore opens the store at path.
 func openStore(options storage.Options, path string) (*testStore, error) {
-	e, err := openEngine(path, options)
+	e, err := open(path, options)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 // a file that is not a plant store, or is corrupt, or that another process has locked. The error
 // has the reason and a remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
-	e, err := openEngine(path, options)
+	e, err := open(path, options)
 	if err != nil {
 		return nil, err
 	}
@@ -45,36 +45,6 @@ func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 		return nil, errors.Join(explain(path, cause), store.Close())
 	}
 	return store, nil
-}
-
-func openEngine(path string, options storage.Options) (*Engine, error) {
-	if options.ReadOnly {
-		return open(path, options)
-	}
-	if err := prepare(path); err != nil {
-		return nil, err
-	}
-	e, err := open(path, options)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.start(); err != nil {
-		return nil, errors.Join(explain(path, err), e.db.Close())
-	}
-	return e, nil
-}
-
-// prepare creates the file path if it is missing, and refuses one that is not a plant store.
-// bbolt may write to any file that it opens for writing, so prepare opens it for reading.
-func prepare(path string) error {
-	if err := ensure(path); err != nil {
-		return explain(path, err)
-	}
-	e, err := open(path, storage.Options{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	return e.db.Close()
 }
 
 // ensure creates a file without plants at path, unless the file exists.
@@ -104,28 +74,23 @@ func initialise(file *os.File) error {
 	})
 }
 
-// open opens an existing file, and refuses one that is not a plant store. It changes nothing
-// unless bbolt does.
+// open opens the file path, and refuses one that is not a plant store. Unless it is for reading, open
+// creates the file if it is missing. It changes nothing unless bbolt does, which may write to any file
+// that it opens for writing: so open first opens it for reading.
 func open(path string, options storage.Options) (e *Engine, err error) {
-	e = &Engine{path: path, writable: !options.ReadOnly, logger: options.Log(), failStop: storage.NewFailStop(options.Log()), limit: maxFile}
-	e.mapped = initialMapping(path, options.ReadOnly)
-	boltOptions := &bolt.Options{
-		Timeout:         lockTimeout,
-		ReadOnly:        options.ReadOnly,
-		NoStatistics:    true,
-		InitialMmapSize: int(e.mapped),
-		OpenFile: func(name string, flag int, perm fs.FileMode) (*os.File, error) {
-			file, err := openExisting(name, flag, perm)
-			if err != nil {
-				return nil, err
-			}
-			if err := inspect(file, !options.ReadOnly); err != nil {
-				return nil, errors.Join(err, file.Close())
-			}
-			e.file = file
-			return file, nil
-		},
+	if !options.ReadOnly {
+		if err := ensure(path); err != nil {
+			return nil, explain(path, err)
+		}
+		reader, err := open(path, storage.Options{ReadOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		if err := reader.db.Close(); err != nil {
+			return nil, explain(path, err)
+		}
 	}
+	e = &Engine{path: path, writable: !options.ReadOnly, logger: options.Log(), failStop: storage.NewFailStop(options.Log()), limit: maxFile}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		// bbolt panics where the structure is corrupt. If it does while it opens the
@@ -140,20 +105,43 @@ func open(path string, options storage.Options) (e *Engine, err error) {
 			e, err = nil, explain(path, err)
 		}
 	}()
-	if e.db, err = bolt.Open(path, filePerm, boltOptions); err != nil {
+	e.mapped = initialMapping(path, options.ReadOnly)
+	e.db, err = bolt.Open(path, filePerm, &bolt.Options{
+		Timeout: lockTimeout, ReadOnly: options.ReadOnly, NoStatistics: true, InitialMmapSize: int(e.mapped), OpenFile: e.openFile,
+	})
+	if err != nil {
 		return e, err
 	}
 	e.pageSize = int64(e.db.Info().PageSize)
-	return e, e.db.View(func(tx *bolt.Tx) error {
-		_, err := newPageCheck(e.file, func() error { return nil }).buckets()
-		if err != nil && !errors.As(err, new(refusalError)) {
-			err = corrupt("is corrupt (%v): restore a backup", err)
-		}
-		if err != nil {
-			return err
-		}
-		return verify(tx)
-	})
+	if err := e.db.View(e.verify); err != nil || options.ReadOnly {
+		return e, err
+	}
+	return e, e.start()
+}
+
+// openFile opens the file for bbolt, and refuses what bbolt cannot detect.
+func (e *Engine) openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	file, err := openExisting(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	if err := inspect(file, e.writable); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	e.file = file
+	return file, nil
+}
+
+// verify refuses a file that is not a store that this package can read.
+func (e *Engine) verify(tx *bolt.Tx) error {
+	_, err := newPageCheck(e.file, func() error { return nil }).buckets()
+	if err != nil && !errors.As(err, new(refusalError)) {
+		err = corrupt("is corrupt (%v): restore a backup", err)
+	}
+	if err != nil {
+		return err
+	}
+	return verifySchema(tx)
 }
 
 // initialMapping returns how many bytes of the file bbolt should map at first, 0 for what the file
@@ -190,7 +178,7 @@ func (e *Engine) start() (err error) {
 // becomes corrupt later, bbolt falls back to the one before, which then has all plants, too.
 func (e *Engine) Close() (err error) {
 	if e.writable && e.failStop.Cause() == nil {
-		if err = e.store(nil); errors.Is(err, storage.ErrNoSpace) {
+		if err = e.update(func(tx *bolt.Tx) error { return insert(tx, nil) }); errors.Is(err, storage.ErrNoSpace) {
 			err = nil
 		}
 	}

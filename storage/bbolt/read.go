@@ -97,7 +97,7 @@ func (e *Engine) readChunk(start []byte, descending bool) (chunk []listItem, nex
 	return chunk, next, err
 }
 
-// Count implements [storage.Counter].
+// Count implements [storage.FileEngine].
 func (e *Engine) Count(ctx context.Context) (n int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -109,7 +109,7 @@ func (e *Engine) Count(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// FileStats implements [storage.FileStatter].
+// FileStats implements [storage.FileEngine].
 func (e *Engine) FileStats() storage.FileStats {
 	stats := storage.FileStats{Free: freeSpace(e.file)}
 	stats.Plants, _ = e.Count(context.Background()) // 0 if it is closed
@@ -119,7 +119,7 @@ func (e *Engine) FileStats() storage.FileStats {
 	return stats
 }
 
-// Snapshot implements [storage.Snapshotter]. The copy has this database's own
+// Snapshot implements [storage.FileEngine]. The copy has this database's own
 // id. It is read from the file, not from its mapping: a disk that fails is an
 // error. Until it ends, free pages are not reused.
 func (e *Engine) Snapshot(ctx context.Context, w io.Writer) error {

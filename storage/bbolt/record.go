@@ -27,8 +27,8 @@ const (
 	schemaVersion = 1
 )
 
-// verify refuses a file that is not a store that this package can read.
-func verify(tx *bolt.Tx) error {
+// verifySchema refuses a version of the schema, or an id, that this package does not know.
+func verifySchema(tx *bolt.Tx) error {
 	meta := tx.Bucket([]byte(metaBucket))
 	schema := meta.Get([]byte(schemaKey))
 	version, err := strconv.Atoi(string(schema))

@@ -20,33 +20,28 @@ import (
 // transaction may have been committed; otherwise it was not. Unless it matches
 // [storage.ErrNoSpace], the store has stopped.
 func (e *Engine) update(change func(*bolt.Tx) error) error {
-	err := e.tryUpdate(change)
-	for least := int64(minGrowth); errors.Is(err, bolterrors.ErrMaxSizeReached); least *= 2 {
-		if err = e.grow(least); err == nil {
-			err = e.tryUpdate(change)
-		}
-	}
-	return err
-}
-
-// tryUpdate is update for a file that is large enough. After an error that matches
-// [bolterrors.ErrMaxSizeReached] nothing has been written.
-func (e *Engine) tryUpdate(change func(*bolt.Tx) error) error {
-	txid := uint64(0) // of the commit, if it has begun
-	err := e.transaction(true, func(tx *bolt.Tx) error {
-		if err := change(tx); err != nil {
+	for least := int64(minGrowth); ; least *= 2 {
+		txid := uint64(0) // of the commit, if it has begun
+		err := e.transaction(true, func(tx *bolt.Tx) error {
+			if err := change(tx); err != nil {
+				return err
+			}
+			txid = uint64(tx.ID())
+			return tx.Commit()
+		})
+		switch {
+		case err == nil, errors.Is(err, errUnchanged):
+			return nil
+		case errors.Is(err, bolterrors.ErrMaxSizeReached): // nothing has been written
+			if err := e.grow(least); err != nil {
+				return err
+			}
+		case errors.Is(err, storage.ErrUnavailable):
 			return err
+		default:
+			return e.classify(txid, err)
 		}
-		txid = uint64(tx.ID())
-		return tx.Commit()
-	})
-	switch {
-	case err == nil, errors.Is(err, errUnchanged):
-		return nil
-	case errors.Is(err, bolterrors.ErrMaxSizeReached), errors.Is(err, storage.ErrUnavailable):
-		return err
 	}
-	return e.classify(txid, err)
 }
 
 // classify returns the outcome of the failed commit of transaction txid, 0 if it had not begun. If
