@@ -35,8 +35,8 @@ func TestLibrary(t *testing.T) {
 		return string(out)
 	}
 	imports := "package main\n\n"
-	for path := range strings.FieldsSeq(run("cd '" + tools.Project(t) + "' && go list ./...")) {
-		if path != "plantstore" && !strings.Contains(path, "/internal/") {
+	for path := range strings.FieldsSeq(run("cd '" + tools.Project(t) + "' && go list -f '{{if ne .Name `main`}}{{.ImportPath}}{{end}}' ./...")) {
+		if !strings.Contains(path, "/internal/") {
 			imports += fmt.Sprintf("import _ %q\n", path)
 		}
 	}

@@ -62,6 +62,18 @@ func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, te
 	}
 }
 
+// TestRetryAfter checks that only the response to a temporary failure says when to try again (C1.6).
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	want := map[models.Code]string{models.CodeUnavailable: "1", models.CodeInsufficientSpace: "1"}
+	for _, row := range models.Codes() {
+		w := serve(t, post(t, nil, http.NoBody), fail(models.NewError(row.Code, "it failed")))
+		if got := w.Header().Get("Retry-After"); got != want[row.Code] {
+			t.Errorf("error %d: Retry-After %q, want %q", row.Code, got, want[row.Code])
+		}
+	}
+}
+
 // TestBearer checks the challenges and messages for credentials. The rules C4.20 and C4.21 of
 // internal/conformance have more of them.
 func TestBearer(t *testing.T) {

@@ -33,6 +33,9 @@ func Fail(c *gin.Context, err error) {
 	}
 	OutcomeOf(c).Error = failure
 	c.Abort()
+	if failure.Code.Temporary() {
+		c.Header("Retry-After", models.RetryAfter)
+	}
 	write(c, http.StatusBadRequest, failure.Body())
 }
 

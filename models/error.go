@@ -44,6 +44,13 @@ func (c Code) ServerFault() bool {
 	return c >= CodeInternal && c != CodeNotImplemented && c != CodeVersionUnsupported
 }
 
+// Temporary reports whether the failure is one of capacity or space, so that the same request may
+// succeed soon. Its response has Retry-After: [RetryAfter] (C1.6).
+func (c Code) Temporary() bool { return c == CodeUnavailable || c == CodeInsufficientSpace }
+
+// RetryAfter is how many seconds a client should wait after a temporary failure.
+const RetryAfter = "1"
+
 // A CodeMeaning is a code and its meaning.
 type CodeMeaning struct {
 	Code    Code

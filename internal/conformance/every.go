@@ -72,9 +72,9 @@ func everyCases() []Case {
 			challenge := h.header.Get("WWW-Authenticate")
 			return h.code() != 401 || strings.Contains(challenge, a.Challenge) && (a.NoChallenge == "" || !strings.Contains(challenge, a.NoChallenge))
 		}),
-		every("C1.6", "Retry-After is there with error 429, in seconds", func(h received, _ Response, _ values) bool {
+		every("C1.6", "Retry-After is there with the errors 429, 503 and 507, in seconds", func(h received, _ Response, _ values) bool {
 			_, valid := h.retryAfter()
-			return h.code() != 429 || valid
+			return valid || !slices.Contains([]int{429, 503, 507}, h.code())
 		}),
 		every("C4.25", "no message contains the token or the secret", func(h received, _ Response, v values) bool {
 			_, message, _ := h.failure()

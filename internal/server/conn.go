@@ -37,7 +37,9 @@ type conn struct {
 	below   *handshakeConn       // nil: no TLS
 	tls     *tls.ConnectionState // after the handshake
 	body    body                 // of the current request
-	begun   bool                 // a byte of a request was read
+	begun   bool                 // a byte was read
+	asked   bool                 // the header that is being read has begun
+	idle    bool                 // until net/http waits for another header
 	lines   int                  // of the header that is being read; -1 after it
 	tooMany bool                 // lines in it
 	// handling is set from the call of the handler until net/http has written its response.
@@ -61,11 +63,30 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	default:
 		n, err = c.duplex.Read(p)
 	}
+	late := errors.Is(err, os.ErrDeadlineExceeded)
+	c.timeout.Store(late) // perhaps in net/http's background read
 	if c.lines >= 0 {
-		c.lines += bytes.Count(p[:n], []byte("\n"))
+		c.readHeader(p[:n], late)
 	}
-	c.timeout.Store(errors.Is(err, os.ErrDeadlineExceeded)) // perhaps in net/http's background read
 	return n, err
+}
+
+// readHeader notes a part of a header. If it is late, readHeader responds, as net/http does not; but
+// not if no header has begun (C1.3).
+func (c *conn) readHeader(part []byte, late bool) {
+	c.lines += bytes.Count(part, []byte("\n"))
+	c.asked = c.asked || len(bytes.Trim(part, "\r\n")) > 0 // blank lines may precede a header
+	if late && c.asked {
+		_ = c.SetWriteDeadline(time.Now().Add(responseTime)) // that of the last request may have passed
+		_ = c.refuse(c.duplex, Refusal(models.CodeRequestTimeout))
+	}
+}
+
+// SetReadDeadline implements [net.Conn]. net/http calls it when a connection becomes idle, and again
+// when another header has begun.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.asked, c.idle = c.begun && !c.idle, false
+	return c.duplex.SetReadDeadline(t)
 }
 
 // readFirst does the TLS handshake and reads the first bytes of a request. It ends when the
@@ -94,21 +115,20 @@ func changed(nc net.Conn, state http.ConnState) {
 	case state == http.StateActive:
 		c.lines = -1
 	case state == http.StateIdle:
-		c.lines = 0
+		c.lines, c.asked, c.idle = 0, false, true
 		c.handling = false
 		c.timeout.Store(false)
 	}
 }
 
 // Write implements [io.Writer]. What net/http writes outside of a handler is a response of its own,
-// in a single call: Write replaces it by an Error. It does not respond to a header that does not
-// arrive in time.
+// in a single call: Write replaces it by an Error.
 func (c *conn) Write(p []byte) (int, error) {
 	switch {
 	case c.handling:
 		return c.duplex.Write(p)
-	case !c.ending.Load() && c.timeout.Load():
-		return 0, os.ErrDeadlineExceeded
+	case c.ending.Load(): // readHeader has responded; net/http takes the end of the input for that of a line
+		return len(p), nil
 	}
 	_, rest, _ := bytes.Cut(p, []byte(" ")) // after HTTP/1.1 or HTTP/1.0
 	status, _ := strconv.ParseInt(string(rest[:min(3, len(rest))]), 10, 32)
@@ -143,6 +163,8 @@ func (c *conn) Close() error {
 // status counts as 400.
 func Refusal(status models.Code) *models.Error {
 	switch status {
+	case models.CodeRequestTimeout:
+		return models.NewError(status, "the header came too slowly; send the whole request faster")
 	case models.CodeExpectationFailed:
 		return models.NewError(status, "Expect: only 100-continue is supported; send the request without it")
 	case models.CodeHeaderTooLarge:
@@ -192,6 +214,9 @@ func RefusalHeader(e *models.Error, cors http.Header) http.Header {
 		"Date":                   {time.Now().UTC().Format(http.TimeFormat)},
 		"X-Content-Type-Options": {"nosniff"},
 		"X-Request-Id":           models.RequestID(nil),
+	}
+	if e.Code.Temporary() {
+		header.Set("Retry-After", models.RetryAfter)
 	}
 	maps.Copy(header, cors)
 	return header

@@ -304,6 +304,9 @@ func (c *client) wantRefusal(code models.Code) reply {
 	c.t.Helper()
 	r := c.wantError(code)
 	want := []string{"Content-Length", "Content-Type", "Date", "X-Content-Type-Options", "X-Request-Id"} // C1.6
+	if code == models.CodeUnavailable {
+		want = slices.Insert(want, 3, "Retry-After")
+	}
 	if got := slices.Sorted(maps.Keys(r.Header)); !r.Close || !slices.Equal(got, want) || r.Header.Get("X-Request-Id") == "mine" {
 		c.t.Fatalf("header of a refusal: %v, closes: %v", r.Header, r.Close)
 	}
@@ -329,4 +332,16 @@ func (c *client) wantLateEnd() {
 	if took := time.Since(began); took != 5*time.Second {
 		c.t.Errorf("the connection ends after %v, want 5 s", took)
 	}
+}
+
+// wantLate checks that a slow header gets an Error in a bubble after exactly five seconds, and that the
+// connection is closed.
+func (c *client) wantLate() {
+	c.t.Helper()
+	began := time.Now()
+	c.wantError(models.CodeRequestTimeout)
+	if took := time.Since(began); took != 5*time.Second {
+		c.t.Errorf("the response comes after %v, want 5 s", took)
+	}
+	c.wantLateEnd()
 }

@@ -1,7 +1,10 @@
 package server
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"runtime"
@@ -101,19 +104,48 @@ func TestOverLimit(t *testing.T) {
 	second.send(good).wantEcho(goodEcho)
 }
 
-// TestOverLimitWaits checks that if the extra slots are in use as well, a connection waits for
-// a slot.
+// TestOverLimitWaits checks that an eighth of the limit is turned away at a time: if these slots are
+// in use as well, a connection waits for a slot.
 func TestOverLimitWaits(t *testing.T) {
 	t.Parallel()
-	s := start(t, only(1))
-	held, further := s.hold(t), s.dial(t).send("G")
-	for s.Stats().TurnedAway == 0 { // otherwise it could get the slot that is released
+	s := start(t, only(16))
+	var held []*client
+	for range 16 {
+		held = append(held, s.hold(t))
+	}
+	var further []*client
+	for range 2 {
+		further = append(further, s.dial(t).send("G"))
+	}
+	for s.Stats().TurnedAway < 2 { // otherwise one could get the slot that is released
 		runtime.Gosched()
 	}
 	waiting := s.dial(t).send(good)
-	_ = held.Close()
+	_ = held[0].Close()
 	waiting.wantEcho(goodEcho)
-	further.send("ET / HTTP/1.1\r\nHost: x\r\n\r\n").wantRefusal(503)
+	if got := s.Stats().TurnedAway; got != 2 {
+		t.Errorf("%d connections were turned away, want 2", got)
+	}
+	for _, c := range further {
+		c.send("ET / HTTP/1.1\r\nHost: x\r\n\r\n").wantRefusal(503)
+	}
+}
+
+// TestOpenFiles checks that a server warns if it cannot have as many connections as it may, and only then.
+func TestOpenFiles(t *testing.T) {
+	t.Parallel()
+	limit := maxFiles()
+	if limit > 1<<31 {
+		t.Skip("the number of open files is not limited")
+	}
+	for connections, warns := range map[int]bool{16: false, int(limit): true} {
+		var log bytes.Buffer
+		s := start(t, only(connections), func(_ *site, config *Config) { config.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		s.wantStopped(t)
+		if strings.Contains(log.String(), fmt.Sprintf("limit=%d", limit)) != warns {
+			t.Errorf("with %d connections the log is %q", connections, &log)
+		}
+	}
 }
 
 // TestSlotsAreReleased checks that every connection releases its slot, however it ends, also by a

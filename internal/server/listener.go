@@ -49,6 +49,19 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
+// otherFiles is how many files a server opens besides the connections of clients, generously.
+const otherFiles = 64
+
+// checkFiles warns if the limit of open files is below that of connections: the listener then fails,
+// and clients hang.
+func (s *Server) checkFiles() {
+	needed := cap(s.regular) + cap(s.extra) + otherFiles
+	if limit := maxFiles(); limit < uint64(needed) {
+		s.config.Logger.Warn("limit of open files is too low for MAX_CONNECTIONS", "limit", limit, "needed", needed,
+			"hint", "raise the limit (ulimit -n, LimitNOFILE), or lower MAX_CONNECTIONS")
+	}
+}
+
 // newConn returns the connection for net/http, which holds slot.
 func (s *Server) newConn(nc net.Conn, slot chan struct{}) *conn {
 	network := nc.(duplex) //nolint:forcetypeassert // TCP and Unix sockets are
@@ -81,7 +94,10 @@ func (c *conn) handshake(secure *tls.Conn) error {
 		}
 	case isPlain && plain.Conn != nil:
 		_ = c.refuse(c.network, models.NewError(models.CodeBadRequest, "this port uses TLS and the request came in plain HTTP: send it to an https:// URL"))
-	case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.Canceled): // a port scan, or a shutdown
+	case c.server.draining.Err() != nil || errors.Is(err, io.EOF): // a shutdown, or a port scan
+	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+		c.server.slowHandshakes.Add(1)
+	default:
 		c.server.config.Logger.LogAttrs(ctx, slog.LevelInfo, "TLS handshake failed",
 			slog.String("remote", c.RemoteAddr().String()), slog.String("cause", models.ClientText(err.Error())))
 	}

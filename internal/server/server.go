@@ -70,6 +70,7 @@ type Server struct {
 	closeField     []string      // the value of Connection; not changed
 	accepted       atomic.Uint64
 	turnedAway     atomic.Uint64
+	slowHandshakes atomic.Uint64
 
 	leaving    atomic.Bool     // connections close after their next response
 	draining   context.Context // done when connections without a request are closed
@@ -112,6 +113,7 @@ func New(config Config) *Server {
 // requests in progress finish. After ShutdownTimeout it closes their connections. It returns an
 // error if accepting connections fails. Serve must be called only once.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) (err error) {
+	s.checkFiles()
 	failed := make(chan error, 1)
 	go func() { failed <- s.http.Serve(&listener{ln, s}) }()
 	select {
@@ -143,9 +145,10 @@ func (s *Server) Leave() { s.leaving.Store(true) }
 type Stats struct {
 	Open, Limit          int    // connections within Limit, which is Config.MaxConnections
 	Accepted, TurnedAway uint64 // connections that were accepted, and those beyond the limit among them
+	SlowHandshakes       uint64 // TLS handshakes that did not end in time
 }
 
 // Stats returns the statistics since the server was created.
 func (s *Server) Stats() Stats {
-	return Stats{len(s.regular), cap(s.regular), s.accepted.Load(), s.turnedAway.Load()}
+	return Stats{len(s.regular), cap(s.regular), s.accepted.Load(), s.turnedAway.Load(), s.slowHandshakes.Load()}
 }

@@ -2,9 +2,11 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -20,12 +22,15 @@ import (
 // startSecure serves over TLS.
 func startSecure(t *testing.T, change ...func(*site, *Config)) *site {
 	t.Helper()
-	authority := certtest.New(t)
-	withTLS := func(s *site, config *Config) {
+	return start(t, append([]func(*site, *Config){withTLS(certtest.New(t))}, change...)...)
+}
+
+// withTLS makes a site and its clients use TLS.
+func withTLS(authority *certtest.Authority) func(*site, *Config) {
+	return func(s *site, config *Config) {
 		config.TLS, s.tls = authority.Server(), authority.Client("h2", "http/1.1")
 		s.tls.ServerName = "localhost"
 	}
-	return start(t, append([]func(*site, *Config){withTLS}, change...)...)
 }
 
 // dialTLS connects to a site over TLS. The client supports HTTP/2 as well.
@@ -82,19 +87,39 @@ func TestSlowCertificate(t *testing.T) {
 	}
 }
 
-// TestHandshakeIsBounded checks that a slow handshake is cut off, and a long one, even if TLS allows
-// it.
+// TestHandshakeIsBounded checks that a slow handshake is cut off and counted, but not logged, since there
+// may be many; and that a long one is cut off, even if TLS allows it.
 func TestHandshakeIsBounded(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
+	var log bytes.Buffer
 	inBubble(t, func(t *testing.T, s *site) {
 		s.dial(t).wantEnd()
 		s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
-	}, func(_ *site, config *Config) { config.TLS, config.HeaderTimeout = authority.Server(), time.Second })
+		if n := s.Stats().SlowHandshakes; n != 2 {
+			t.Errorf("%d slow handshakes, want 2", n)
+		}
+	}, func(_ *site, config *Config) {
+		config.TLS, config.HeaderTimeout = authority.Server(), time.Second
+		config.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	if log.Len() > 0 {
+		t.Errorf("it was logged: %s", &log)
+	}
 	c := startSecure(t).dial(t).send("\x16\x03\x01\x40\x00\x01\x00\xff\xfb" + strings.Repeat("a", maxHandshake))
 	if text, err := io.ReadAll(c.in); errors.Is(err, os.ErrDeadlineExceeded) { // it may as well be reset
 		t.Errorf("the connection stays; the server sends %q", text)
 	}
+}
+
+// TestSlowHeaderAfterHandshake checks that the time limit for writing in a handshake, which is over by
+// then, does not hold up the response to a slow header.
+func TestSlowHeaderAfterHandshake(t *testing.T) {
+	t.Parallel()
+	authority := certtest.New(t)
+	inBubble(t, func(t *testing.T, s *site) {
+		s.dialTLS(t).send("GET /").wantError(models.CodeRequestTimeout)
+	}, withTLS(authority), func(_ *site, config *Config) { config.HeaderTimeout = time.Second })
 }
 
 // TestRequestsOfHandler checks that each request on a connection has a context with its own deadline,
