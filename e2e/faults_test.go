@@ -191,7 +191,7 @@ func TestConformance(t *testing.T) {
 	openssl("pkey", "-in", "key.pem", "-pubout", "-out", "key.pub")
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"FAULTS=always", "RATE_LIMIT=500/s", "JWT_PUBLIC_KEYS=key.pub", "LOG_LEVEL=error"}})
 	token := server.Token("--key", "key.pem", "--alg", "PS512")
-	out, err := plantstore.Command(t, dir, nil, "conformance", "--url", server.BaseURL, "--fresh", "--format", "junit",
+	out, err := plantstore.Command(t, dir, nil, "conformance", "--url", server.BaseURL, "--level", "wire", "--fresh", "--format", "junit",
 		"--token", token, "--key", "key.pem", "--alg", "PS512", "--rate-limit", "500/s").CombinedOutput()
 	text := string(out)
 	if err != nil || !strings.Contains(text, "429 for too many requests") || strings.Contains(text, "<failure") || strings.Contains(text, "needs the HS256 secret") {

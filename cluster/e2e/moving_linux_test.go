@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 			s := newSite(t, url, 1)
 			file := filepath.Join(t.TempDir(), "secret")
 			must.Do(t, os.WriteFile(file, []byte(secret), 0o600))
-			plantstore.Run(t, t.TempDir(), "conformance", "--url", s.replicas[0].BaseURL, "--token", s.token, "--secret-file", file, "--fresh")
+			plantstore.Run(t, t.TempDir(), "conformance", "--url", s.replicas[0].BaseURL, "--token", s.token, "--secret-file", file, "--level", "wire", "--fresh")
 			if out := plantstore.Run(t, t.TempDir(), "check", "--storage-url", url); !strings.HasSuffix(out, " plants are intact, 0 findings\n") {
 				t.Errorf("check: %s", out)
 			}

@@ -136,8 +136,9 @@ func TestEscapesOfPeers(t *testing.T) {
 	}))
 	t.Cleanup(peer.Close)
 	for _, format := range []string{"text", "json", "junit"} {
-		shown := onTerminal(t, plantstore.Command(t, t.TempDir(), nil, "conformance", "--url", peer.URL, "--rule", "C1.2", "--format", format,
+		shown := onTerminal(t, plantstore.Command(t, t.TempDir(), []string{"NO_COLOR=1"}, "conformance", "--url", peer.URL, "--rule", "C1.2", "--format", format,
 			"--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"))
+		shown = regexp.MustCompile(`^(?:\r[^\r\n]*)+\r`).ReplaceAllString(shown, "") // the progress bar
 		checkOutput(t, "conformance, "+format, shown, "POST /plants", "forged")
 	}
 }

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 // conform checks a server against the contract.
 func conform(t *testing.T, server *plantstore.Server, args ...string) {
 	t.Helper()
-	args = append([]string{"conformance", "--url", server.BaseURL, "--secret-file", "data/jwt-secret"}, args...)
+	args = append([]string{"conformance", "--url", server.BaseURL, "--level", "wire", "--secret-file", "data/jwt-secret"}, args...)
 	cmd := plantstore.Command(t, server.Dir, []string{"TOKEN=" + server.Token()}, args...)
 	if code, out := plantstore.Finish(t, cmd); code != 0 || !strings.Contains(out, " 0 failed") {
 		t.Errorf("%v: exit code %d\n%s", args, code, out)

@@ -1,12 +1,17 @@
 package operate
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/terminal"
+	"plantstore/internal/conformance"
 	"plantstore/internal/must"
 )
 
@@ -27,5 +32,17 @@ func TestTerminalCloses(t *testing.T) {
 		}
 	case <-time.After(plantstore.Patience):
 		t.Error("the server still runs without its terminal")
+	}
+}
+
+// TestConformanceOnTerminal checks that conformance shows its progress, then failures in red.
+func TestConformanceOnTerminal(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	t.Cleanup(server.Close)
+	session := terminal.Start(t, plantstore.Command(t, t.TempDir(), []string{"TOKEN=x"}, "conformance", "--url", server.URL))
+	line := session.Await(t, "\x1b[31mFAIL\x1b[0m  C1.")
+	if want := fmt.Sprintf("/%d)", len(conformance.Cases())); !strings.Contains(line, want) {
+		t.Errorf("%q, want a progress bar with %q", line, want)
 	}
 }

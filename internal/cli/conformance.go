@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -17,6 +18,7 @@ import (
 	"plantstore/internal/conformance"
 	"plantstore/internal/files"
 	"plantstore/internal/keys"
+	"plantstore/internal/logging"
 	"plantstore/internal/ratelimit"
 )
 
@@ -25,7 +27,9 @@ func newConformance(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "conformance",
 		Usage: "check any plant store server against the contract",
-		Description: "Sends hundreds of valid and invalid requests, and prints the first failed case of up to five rules.\n" +
+		Description: "Sends hundreds of valid and invalid requests, and prints the causes of all failures, first the one that\n" +
+			"explains most. Level application is what a handler decides. Level wire adds what most HTTP libraries\n" +
+			"decide before a handler runs, such as malformed HTTP and limits of headers.\n" +
 			"The plants that it creates stay in the store. Pass the token in the environment (TOKEN) or in a\n" +
 			"file, because other users can read flags.\n" +
 			"Exit codes: 0 conforms, 1 deviates or failed, 2 misused.\n" +
@@ -46,6 +50,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "kid", Usage: "`NAME` of the key, kid, if the server requires one"},
 			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
 			&cli.StringFlag{Name: "rule", Usage: "run or list only the cases of `RULE`, such as C2.12"},
+			choiceFlag("level", "`level` of the cases: application or wire", "application", "application", "wire"),
 			&cli.BoolFlag{Name: "fail-fast", Destination: &o.FailFast, Usage: "stop at the first deviation", HideDefault: true},
 			&cli.BoolFlag{Name: "verbose", Usage: "print every rule, every failed case, and why cases were not run", HideDefault: true},
 			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store, in which common ids are free", HideDefault: true},
@@ -100,11 +105,22 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 			return err
 		}
 	}
+	o.Wire = chosen(cmd, "level") == "wire"
+	bar := newCaseProgress(p)
+	o.Progress = func(cases int) {
+		bar.ChangeMax(cases)
+		_ = bar.Add(1) // it is only shown
+	}
 	report, err := conformance.Run(ctx, *o)
+	_ = bar.Finish() // it is only shown
 	if err != nil && len(report.Results) == 0 {
 		return err
 	}
-	if err := errors.Join(write(report, p.Stdout), err); err != nil {
+	out := p.Stdout
+	if logging.IsTerminal(out) && p.environ()["NO_COLOR"] == "" {
+		out = redFailures{out}
+	}
+	if err := errors.Join(write(report, out), err); err != nil {
 		return err
 	}
 	if n := report.RateLimited(); n > 0 {
@@ -114,6 +130,20 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 		return fmt.Errorf("%s deviates from the contract in %s", report.Target, counted(int64(n), "case", "cases"))
 	}
 	return nil
+}
+
+// A redFailures is a terminal that shows the FAIL at the start of a write in red.
+type redFailures struct{ io.Writer }
+
+func (w redFailures) Write(b []byte) (int, error) {
+	rest, failure := bytes.CutPrefix(b, []byte("FAIL"))
+	if failure {
+		if _, err := io.WriteString(logging.Underlying(w.Writer), "\x1b[31mFAIL\x1b[0m"); err != nil {
+			return 0, err
+		}
+	}
+	n, err := w.Writer.Write(rest)
+	return n + len(b) - len(rest), err
 }
 
 // tokenFor returns the token for the server from a flag, a file or the environment; empty:

@@ -56,15 +56,7 @@ func counted(n int64, one, many string) string {
 // newProgress returns the progress bar of a command that reads size bytes, or an unknown
 // number of plants if size is -1. It is visible if stderr is a terminal, without --quiet.
 func newProgress(p *Process, cmd *cli.Command, size int64) *progressbar.ProgressBar {
-	options := []progressbar.Option{
-		progressbar.OptionSetVisibility(logging.IsTerminal(p.Stderr) && !cmd.Bool("quiet")),
-		progressbar.OptionSetWriter(logging.Underlying(p.Stderr)), // it moves the cursor
-		progressbar.OptionThrottle(100 * time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetElapsedTime(true),
-		progressbar.OptionShowCount(),
-		progressbar.OptionFullWidth(),
-	}
+	options := progressOptions(p, !cmd.Bool("quiet"))
 	if size >= 0 {
 		options = append(options, progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(true))
 	} else {
@@ -141,4 +133,22 @@ func requireFile(c *config.Config) error {
 		return misuse("the plants are not in a file but in %s: use its own tools for copies", c.Storage.Scheme)
 	}
 	return nil
+}
+
+// newCaseProgress returns the progress bar of a command that runs a number of cases, which is set later.
+func newCaseProgress(p *Process) *progressbar.ProgressBar {
+	return progressbar.NewOptions(1, append(progressOptions(p, true), progressbar.OptionSetPredictTime(false))...)
+}
+
+// progressOptions returns the options of all progress bars.
+func progressOptions(p *Process, visible bool) []progressbar.Option {
+	return []progressbar.Option{
+		progressbar.OptionSetVisibility(visible && logging.IsTerminal(p.Stderr)),
+		progressbar.OptionSetWriter(logging.Underlying(p.Stderr)), // it moves the cursor
+		progressbar.OptionThrottle(100 * time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionShowCount(),
+		progressbar.OptionFullWidth(),
+	}
 }

@@ -39,6 +39,7 @@ const (
 	NeedNoExp                    // that tokens without exp are accepted
 	NeedLimit                    // a rate limit
 	NeedAll                      // that all origins are allowed
+	NeedWire                     // permission to check what HTTP libraries decide before a handler runs
 )
 
 // An Exchange is the requests and expected responses of one connection. Each request is sent
@@ -133,6 +134,8 @@ type Response struct {
 	// MayBeTaken marks a create of a well-known id, which may be taken unless the store
 	// is fresh.
 	MayBeTaken bool
+	// Optional ends the case if the response is error 404: the server need not have this path.
+	Optional bool
 }
 
 // A Kind is a kind of response.
@@ -255,6 +258,8 @@ func (a Response) header(name, value string) Response {
 	return a
 }
 
+func (a Response) optional() Response { a.Optional = true; return a }
+
 // mayBeTaken marks a create of a well-known id.
 func (a Response) mayBeTaken() Response { a.MayBeTaken = true; return a }
 
@@ -286,6 +291,7 @@ func (c Case) last(change func(*Exchange)) Case {
 }
 
 func (c Case) needs(n Need) Case { c.Needs |= n; return c }
+func (c Case) wire() Case        { return c.needs(NeedWire) }
 func (c Case) kept() Case        { return c.last(func(t *Exchange) { t.After = AfterKept }) }
 func (c Case) closed() Case      { return c.last(func(t *Exchange) { t.After = AfterClosed }) }
 func (c Case) pipelined() Case   { return c.last(func(t *Exchange) { t.Pipelined = true }) }
@@ -324,7 +330,7 @@ func Cases() []Case {
 		storeCases(), slowCases(), limitCases(),
 	)
 	for i := range cases {
-		cases[i].Needs |= cases[i].tokenNeeds()
+		cases[i].Needs |= cases[i].tokenNeeds() | cases[i].wireNeeds()
 	}
 	order := make(map[string]int)
 	for i, rule := range Rules() {
@@ -332,6 +338,21 @@ func Cases() []Case {
 	}
 	slices.SortStableFunc(cases, func(a, b Case) int { return order[a.Rule] - order[b.Rule] })
 	return cases
+}
+
+// wireNeeds returns NeedWire if most HTTP libraries respond to a request of the case before a handler runs.
+func (c Case) wireNeeds() Need {
+	for _, t := range c.Exchanges {
+		if t.Plain || slices.ContainsFunc(t.Send, func(r Request) bool { return r.Raw != "" }) {
+			return NeedWire
+		}
+		for _, a := range t.Want {
+			if slices.ContainsFunc(a.Codes, func(code int) bool { return code == 417 || code == 431 || code == 501 || code == 505 }) {
+				return NeedWire
+			}
+		}
+	}
+	return 0
 }
 
 // tokenNeeds returns NeedSecret if a token of the case is signed with the secret.

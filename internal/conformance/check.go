@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ import (
 
 // check compares a response with the expected one, and returns all deviations.
 func (h received) check(a Response, v values, fresh bool) error {
+	if a.Optional && h.missing() {
+		return fmt.Errorf("%w: the server does not have this path", errNotApplicable)
+	}
 	faults := []error{h.checkHeader(a, v)}
 	if a.NoContinue && h.continued {
 		faults = append(faults, errors.New("100 Continue came before the response"))
@@ -43,6 +47,11 @@ func (h received) checkStatus(want ...int) error {
 		return fmt.Errorf("status %d, want %s", h.status, anyOf(want))
 	}
 	return nil
+}
+
+// missing reports whether the server does not have the path.
+func (h received) missing() bool {
+	return h.status == http.StatusNotFound || h.code() == http.StatusNotFound
 }
 
 // succeeded reports whether the response should be a Plant, not an Error.

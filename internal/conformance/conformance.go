@@ -50,6 +50,9 @@ type Options struct {
 	// RateLimit is the server's limit of requests of a client; the zero value means none. The
 	// run stays below it, except for the cases at its end that exceed it.
 	RateLimit ratelimit.Rate
+	// Wire also runs the cases that most HTTP libraries decide before a handler runs: malformed HTTP, and
+	// limits of the header.
+	Wire bool
 	// Slow also runs the cases that wait for the server's timeouts.
 	Slow bool
 	// RequestTimeout is the server's limit for reading a request; 0 means 30 s.
@@ -60,6 +63,8 @@ type Options struct {
 	Timeout time.Duration
 	// TLS is used for https; nil means the system's trust in certificates.
 	TLS *tls.Config
+	// Progress, if not nil, is called after each case, concurrently, with the number of all cases.
+	Progress func(cases int)
 	// Socket, if not empty, is the path of the Unix socket to connect to, instead of the
 	// host of URL.
 	Socket string

@@ -43,7 +43,7 @@ func corsCases() []Case {
 	cases := []Case{
 		one(corsRule, "a create from an origin that is not allowed", good().with(foreign), barring(fern())),
 		one(corsRule, "an error for an origin that is not allowed", post(`{}`).with(foreign), barring(fails(422))),
-		one(corsRule, "a refusal for an origin that is not allowed", bare("GET /%zz").with(foreign), barring(fails(400))),
+		one(corsRule, "a refusal for an origin that is not allowed", bare("GET /%zz").with(foreign), barring(fails(400))).wire(),
 		one(corsRule, "origin null", good().with("Origin: null"), barring(fern())),
 		one(corsRule, "a preflight of an origin that is not allowed", preflight("/plants", foreign), barring(fails(403, 405))),
 	}

@@ -83,8 +83,11 @@ func everyCases() []Case {
 	}
 }
 
+// everyResponse begins the names of [everyCases].
+const everyResponse = "every response: "
+
 func every(rule, name string, check func(received, Response, values) bool) Case {
-	return Case{Rule: rule, Name: "every response: " + name, Every: check}
+	return Case{Rule: rule, Name: everyResponse + name, Every: check}
 }
 
 // has reports whether the response has exactly these values of a header field.
@@ -131,7 +134,7 @@ func (e *everyCheck) result(ended bool) Result {
 	case e.failed > 0:
 		result = e.first.result()
 		result.Rule, result.Name = e.Rule, e.Name
-		result.Reason = fmt.Sprintf("%d responses deviate; %s", e.failed, result.Reason)
+		result.Responses = e.failed
 	case ended:
 		result.Outcome, result.Reason = NotRun, reasonEnded
 	case e.seen == 0:

@@ -28,7 +28,7 @@ func refusalCases() []Case {
 		one(rule, "a request target of 2 MiB", bare("GET {{path}}/"+strings.Repeat("a", 2<<20)), fails(431)).closed(),
 		one(rule, "a wrong path", target("{{path}}/flowers"), fails(404)),
 		one(rule, "HEAD of an unknown path", bare("HEAD {{path}}/flowers"), Response{Kind: KindHead}),
-		one(rule, "OPTIONS *", bare("OPTIONS *"), fails(404)),
+		one(rule, "OPTIONS *", bare("OPTIONS *"), fails(404)).wire(),
 		one(rule, "CONNECT to a host", Request{Line: "CONNECT plants.invalid:443 HTTP/1.1", Header: []string{"Host: plants.invalid:443"}}, fails(400, 404, 405)),
 		one(rule, "a response after the client has closed its half", good(), fern()).cut(0, ThenHalfClose),
 	}
@@ -82,7 +82,7 @@ func framingCases() []Case {
 		one(rule, "chunked, a byte a chunk", good().chunked(1), fern()),
 		one(rule, "chunked, in another case", good().chunked(7).replace("Transfer-Encoding: Chunked"), fern()),
 		one(rule, "chunked, with an extension and a trailer", chunks("25;a=b\r\n"+`{"id":{{id}},"name":"fern"}`+"\r\n0\r\nX-Trailer: z\r\n\r\n"), fern()),
-		one(rule, "length and transfer coding at once: the connection closes", bothLengths, fern().or(400)).closed(),
+		one(rule, "length and transfer coding at once: the connection closes", bothLengths, fern().or(400)).closed().wire(),
 		one(rule, "two transfer codings", good().replace("Transfer-Encoding: gzip, chunked").without("Content-Length"), fails(501)).closed(),
 		one(rule, "unknown transfer coding", good().replace("Transfer-Encoding: identity").without("Content-Length"), fails(501)).closed(),
 		one(rule, "HTTP/1.0 is served, and closed", good().line("POST {{path}}/plants HTTP/1.0"), fern()).closed(),
@@ -108,9 +108,9 @@ func framingCases() []Case {
 		{"a word", "many"},
 		{"beyond 64 bits", "99999999999999999999"},
 	} {
-		cases = append(cases, one(rule, "Content-Length "+v.name, good().replace("Content-Length: "+v.text), fails(400)).closed())
+		cases = append(cases, one(rule, "Content-Length "+v.name, good().replace("Content-Length: "+v.text), fails(400)).closed().wire())
 	}
-	cases = append(cases, one(rule, "two different Content-Lengths", good().with("Content-Length: 5"), fails(400)).closed())
+	cases = append(cases, one(rule, "two different Content-Lengths", good().with("Content-Length: 5"), fails(400)).closed().wire())
 	for _, v := range []variant{
 		{"a size that is not a number", "zz\r\n{}\r\n0\r\n\r\n"},
 		{"a negative size", "-2\r\n{}\r\n0\r\n\r\n"},

@@ -96,6 +96,7 @@ Check any plant store server, in any language, with %d cases for %d rules:
 
 ` + "```sh" + `
 TOKEN=… plantstore conformance --url URL                            # exit code 1: the server deviates
+TOKEN=… plantstore conformance --url URL --level wire               # also check malformed HTTP and limits of headers
 TOKEN=… plantstore conformance --url URL --rule C2.12 --verbose     # check one rule
 TOKEN=… plantstore conformance --url URL --fail-fast                # stop at the first deviation
 plantstore conformance --list                                       # show all requests and expected responses
@@ -103,8 +104,11 @@ plantstore conformance --list                                       # show all r
 
 The cases create plants that you can't remove over HTTP, so check a server that you can throw away, such as one with ` + "`--ephemeral`" + `.
 
-If a case needs something that you didn't pass, such as a secret to sign unusual tokens, the report names the flag. A mistake that every response
-has counts as one failure. The run ends early after ten cases without a response.
+The report starts with the mistake that explains most failures. If a case needs something that you didn't pass, such as a secret to sign unusual
+tokens, the report names the flag. It also names what HTTP can't show. The run ends early after ten cases without a response.
+
+If you write a server, start with the default level, ` + "`application`" + `: it checks what a handler decides. Most HTTP libraries answer malformed
+HTTP themselves, so ` + "`wire`" + ` needs work below the handlers. [gin/main.go](gin/main.go) passes ` + "`application`" + ` in about 150 lines.
 
 | Rule | Contract |
 |---|---|

@@ -25,7 +25,7 @@ func interfaceCases() []Case {
 
 // document returns a response with the description in a media type.
 func document(mediaType string) Response {
-	return Response{Kind: KindDocument}.header("Content-Type", "~"+mediaType)
+	return Response{Kind: KindDocument}.optional().header("Content-Type", "~"+mediaType)
 }
 
 // noCredential returns the response to a request without credential.

@@ -84,6 +84,6 @@ func methodCases() []Case {
 		one(rule, "a method is not overridden by a header", good().with("X-HTTP-Method-Override: DELETE"), fern()),
 		one(rule, "a method is not overridden by the query", target("{{path}}/plants?_method=DELETE"), fern()),
 		one(rule, "an unknown method on an unknown path", bare("BREW {{path}}/pot"), fails(404)),
-		one(rule, "POST to the description", bare("POST {{path}}/openapi.json").with("Content-Length: 0"), fails(405).header("Allow", "~GET")),
+		one(rule, "POST to the description", bare("POST {{path}}/openapi.json").with("Content-Length: 0"), fails(405).header("Allow", "~GET").optional()),
 	)
 }

@@ -26,6 +26,7 @@ type runner struct {
 	network string // network to dial
 	address string // host:port to dial, or the path of a socket
 	values  values // the same for all cases
+	cases   int
 	pace    *rate.Limiter
 	silent  atomic.Int64 // cases in a row without a response: the connection was refused, or time was up
 	failed  atomic.Bool  // a case has failed
@@ -178,6 +179,7 @@ func (r *runner) speaksTLS(ctx context.Context) bool {
 // cases mostly wait, so they do not count.
 func (r *runner) runAll(ctx context.Context, cases []Case) []Result {
 	results := make([]Result, len(cases))
+	r.cases = len(cases)
 	every := map[int]*everyCheck{}
 	for i, c := range cases {
 		if c.Every != nil {
@@ -218,6 +220,9 @@ const reasonEnded = "the run had ended"
 
 // runCase runs one case and returns its outcome.
 func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
+	if r.Progress != nil {
+		defer r.Progress(r.cases)
+	}
 	result := Result{Rule: c.Rule, Name: c.Name, Outcome: Passed}
 	if reason, flags := r.missing(c.Needs); reason != "" {
 		result.Outcome, result.Reason, result.RunWith = NotRun, reason, flags
@@ -295,6 +300,7 @@ type requirement struct {
 func needs() []requirement {
 	return []requirement{
 		{NeedSecret, "secret", func(r *runner) bool { return len(r.Secret) > 0 || r.Key != nil }, "needs the HS256 secret, or a private key", "--secret-file or --key"},
+		{NeedWire, "wire", func(r *runner) bool { return r.Wire }, "checks what HTTP libraries decide; run only on request", "--level wire"},
 		{NeedSlow, "slow", func(r *runner) bool { return r.Slow }, "waits for timeouts; run only on request", "--slow"},
 		{NeedTLS, "TLS", func(r *runner) bool { return r.values.scheme == "https" }, "needs an https URL", "--url https://..."},
 		{NeedOrigin, "origin", func(r *runner) bool { return r.Origin != "" }, "needs an origin that the server allows", "--origin"},

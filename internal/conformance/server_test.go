@@ -128,7 +128,7 @@ func (s setup) start(t testing.TB) Options {
 	return Options{
 		Origin: strings.Join(s.origins, ","), TLS: clientTLS,
 		URL: url, Socket: s.socket, Token: token, Secret: secret, FreshStore: true,
-		RequestTimeout: s.timeout, Timeout: patient,
+		RequestTimeout: s.timeout, Timeout: patient, Wire: true,
 	}
 }
 
