@@ -87,7 +87,11 @@ func TestLine(t *testing.T) {
 	onlyFirst := func(c *gin.Context) {
 		if requests++; requests%2 == 1 {
 			unknown(c)
+			middleware.OutcomeOf(c).Subject = "the previous client"
+			c.Set("user", "the previous client")
 			fail(later)(c)
+		} else if user, found := c.Get("user"); found {
+			t.Errorf("the user is %v", user)
 		}
 	}
 	tests := map[string]struct {
@@ -114,7 +118,7 @@ func TestLine(t *testing.T) {
 			"level": "INFO", "outcome": "refused", "error": 501.0,
 		}},
 		"no plant": {[]gin.HandlerFunc{pass}, map[string]any{"outcome": "read", "plant_id": nil, "store_duration_ms": nil}},
-		"reset":    {[]gin.HandlerFunc{onlyFirst}, map[string]any{"outcome": "read", "plant_id": nil, "error": nil}},
+		"reset":    {[]gin.HandlerFunc{onlyFirst}, map[string]any{"outcome": "read", "plant_id": nil, "error": nil, "subject": ""}},
 	}
 	for name, tt := range tests {
 		header := http.Header{"User-Agent": {"a browser"}, "Prefer": {"code=503", "wait=1"}, "X-Request-Id": {"my-id"}}

@@ -237,17 +237,22 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestRefusalIsLogged checks the line of an error that in reality comes from package net/http.
-func TestRefusalIsLogged(t *testing.T) {
+// TestRefusal checks the response and the line of an error that in reality comes from package net/http.
+func TestRefusal(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 1)
 	h, _ := newHandler(t, recording{}, log)
 	s := httptest.NewServer(h)
 	defer s.Close()
 	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/plants", http.NoBody))(t)
-	request.Header = http.Header{"Prefer": {"code=431"}, "Authorization": {"Bearer good"}}
-	must.Do(t, must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(request))(t).Body.Close())
-	if line := <-log; !strings.Contains(line, "level=INFO msg=refused outcome=fault ") || !strings.Contains(line, " error=431 ") {
+	request.Header = http.Header{"Prefer": {"code=431, delay=1ms"}, "Authorization": {"Bearer good"}}
+	response := must.Get((&http.Transport{DisableKeepAlives: true}).RoundTrip(request))(t)
+	must.Do(t, response.Body.Close())
+	if applied := response.Header["Preference-Applied"]; response.StatusCode != http.StatusBadRequest || !slices.Equal(applied, []string{"delay=1ms, code=431"}) {
+		t.Errorf("status %d, Preference-Applied %q", response.StatusCode, applied)
+	}
+	line := <-log
+	if !strings.Contains(line, "level=INFO msg=refused outcome=fault error=431 ") || !strings.HasSuffix(line, " fault_delay_ms=1\n") {
 		t.Errorf("the line is %s", line)
 	}
 }
