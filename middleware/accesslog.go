@@ -9,8 +9,8 @@ import (
 )
 
 // AccessLog returns an [Observe] that logs each request. The line of an error includes the cause, which
-// the response omits. Queries are omitted and values that contain a token redacted, since clients put
-// tokens anywhere (C4.25), except for the subject of a verified token.
+// the response omits. Queries are omitted and tokens redacted, since clients put them anywhere
+// (C4.25), except for the subject of a verified token.
 func AccessLog(logger *slog.Logger) Observe {
 	return func(ctx context.Context, o *Outcome) {
 		if logger.Enabled(ctx, o.Level) {
@@ -29,11 +29,11 @@ func (o *Outcome) log(ctx context.Context, logger *slog.Logger) {
 	}
 	attrs = append(attrs, slog.String("outcome", o.Name))
 	if o.Error != nil {
-		attrs = append(attrs, slog.Int("error", int(o.Error.Code)), slog.String("message", models.WithoutToken(o.Error.Message)))
+		attrs = append(attrs, slog.Int("error", int(o.Error.Code)), slog.String("message", models.Redact(o.Error.Message)))
 		if cause := o.Error.Unwrap(); cause != nil {
 			text := models.ClientText
 			if o.Error.Code.ServerFault() { // perhaps with a stack
-				text = models.WithoutToken
+				text = models.Redact
 			}
 			attrs = append(attrs, slog.String("cause", text(cause.Error())))
 		}

@@ -156,7 +156,7 @@ func TestLineHidesTokens(t *testing.T) {
 		}
 		delete(line, "subject")
 		text, err := json.Marshal(line)
-		if err != nil || strings.Contains(string(text), "c2lnbmF0dXJl") || line["path"] != "REDACTED" {
+		if err != nil || strings.Contains(string(text), "c2lnbmF0dXJl") || line["path"] != "/x/REDACTED/y" {
 			t.Errorf("the line is %s: %v", text, err)
 		}
 	}

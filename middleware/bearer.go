@@ -49,14 +49,14 @@ func Token(header http.Header) (token string, err error) {
 		return "", errManyTokens
 	}
 	value := strings.Join(values, "")
-	scheme, token, complete := strings.Cut(value, " ")
-	hint := ""
+	sent, token, _ := strings.Cut(value, " ")
+	scheme, hint := models.CredentialScheme(value), ""
 	switch {
-	case strings.EqualFold(scheme, "Bearer"):
+	case scheme == "Bearer":
 		return strings.TrimLeft(token, " "), nil
-	case strings.EqualFold(scheme, "Bearer:"):
+	case strings.EqualFold(sent, "Bearer:"):
 		hint = "; write it without a colon after Bearer"
-	case complete && isScheme(scheme):
+	case scheme != "":
 		hint = "; its scheme is " + scheme + ", not Bearer"
 	case value != "": // perhaps the token, which an Error must not contain
 		hint = "; write Bearer and a space before the token"
@@ -65,12 +65,6 @@ func Token(header http.Header) (token string, err error) {
 	}
 	return "", models.NewError(models.CodeUnauthorized,
 		"send an access token in the header field Authorization: Bearer <ACCESS_TOKEN>"+hint)
-}
-
-// isScheme reports whether text looks like an authentication scheme rather than a token.
-func isScheme(text string) bool {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-"
-	return len(text) <= 16 && strings.Trim(text, letters) == ""
 }
 
 // errorCode returns the error code of a rejected credential (RFC 6750, section 3.1). sent reports

@@ -43,7 +43,7 @@ func FuzzHeader(f *testing.F) {
 			t.Errorf("%v in the log %s", err, &log)
 		}
 		for name, value := range line {
-			if text, ok := value.(string); ok && models.HoldsToken(text) {
+			if text, ok := value.(string); ok && models.Redact(text) != text {
 				t.Errorf("a token in %s: %q", name, text)
 			}
 		}

@@ -96,6 +96,7 @@ func TestBearer(t *testing.T) {
 		"other scheme":     {[]string{"Basic good"}, none, `; its scheme is Basic, not Bearer`},
 		"no scheme":        {[]string{"good"}, none, writeSpace},
 		"colon":            {[]string{"bearer: good"}, none, `; write it without a colon after Bearer`},
+		"unknown scheme":   {[]string{"secret x"}, none, writeSpace},
 		"no scheme, space": {[]string{"goodgoodgoodgoodgood good"}, none, writeSpace},
 		"only a token":     {[]string{aToken}, none, writeSpace},
 		"two tokens":       {[]string{aToken + " x"}, none, writeSpace},

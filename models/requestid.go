@@ -23,5 +23,5 @@ func RequestID(sent []string) []string {
 
 // sane reports whether id is 1 to 128 of requestIDCharacters, and holds no token (C4.25).
 func sane(id string) bool {
-	return id != "" && len(id) <= maxRequestID && strings.Trim(id, requestIDCharacters) == "" && !HoldsToken(id)
+	return id != "" && len(id) <= maxRequestID && strings.Trim(id, requestIDCharacters) == "" && Redact(id) == id
 }

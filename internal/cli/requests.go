@@ -20,7 +20,7 @@ func newRequests(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "requests",
 		Usage: "show what clients have sent to a running server with --ephemeral",
-		Description: "Prints the last 200 requests, oldest first, and what was wrong with them. Tokens are left out, and\n" +
+		Description: "Prints the last 200 requests, oldest first, and what was wrong with them. Credentials are left out, and\n" +
 			"only the first 8 KiB of a body are kept. Other servers keep no requests.\n" +
 			"Examples:\n" +
 			"  plantstore requests --follow\n" +

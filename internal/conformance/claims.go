@@ -123,11 +123,12 @@ func secretCases() []Case {
 		cases = append(cases, one("C4.24", "guessed secret: "+v.name, good().bearing(Token{Key: v.text}), badToken()))
 	}
 	cases = append(cases, one("C4.24", "the token itself as secret", good().bearing(Token{Key: "{{token}}"}), badToken()))
-	const marker = "marker-of-a-credential"
+	const marker = "marker-of-secret"
 	silent := func(a Response) Response { a.NotNaming = []string{marker, encode(marker)}; return a }
 	return append(cases,
 		one("C4.25", "a bad token is not repeated", good().replace("Authorization: Bearer "+marker), silent(badToken())),
 		one("C4.25", "a bad scheme is not repeated", good().replace("Authorization: Basic "+marker), silent(challenged())),
+		one("C4.25", "an unknown scheme is not repeated", good().replace("Authorization: "+marker+" x"), silent(challenged())),
 		one("C4.25", "an algorithm is not repeated", good().bearing(Token{Header: `{"alg":"` + marker + `"}`, Key: "x"}), silent(badToken())),
 		one("C4.25", "a good token is not repeated with a refused plant", post(`{"id":"{{token}}"}`), fails(422)),
 	)

@@ -75,7 +75,7 @@ func Rules() []Rule {
 		{"C4.24", "HS256 secrets have at least 32 bytes. RS256, PS256, ES256 and EdDSA use public keys", ""},
 		{
 			"C4.25", "Secrets and tokens are never revealed",
-			"Only the output of `plantstore token`, and the link that `serve` prints on a terminal, contain a token.",
+			"Only the output of `plantstore token`, and the link that `serve` prints on a terminal, contain a token. Of Authorization, responses and logs repeat only a registered scheme.",
 		},
 		{
 			"C5.26", "200 is sent only when the plant is durable",

@@ -5,14 +5,12 @@
 //	options.Observe = recorder.Observe // and the log
 //	handler := recorder.Wrap(routes.New(options), "/docs")
 //
-// Requests and responses pass through it unchanged. Tokens are left out when requests are read from it
-// (C4.25).
+// Requests and responses pass through it unchanged. It keeps no credentials (C4.25).
 package requests
 
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -65,13 +63,12 @@ type Field struct {
 	Value string `json:"value"`
 }
 
-// An entry is a request as it was received, with tokens. It does not change after [Recorder.end].
+// An entry is a request in progress.
 type entry struct {
-	Request // without the parts that are in head and body
+	Request // without the parts that are in sent and body
 
-	head   string // the request line and the header fields
-	body   []byte
-	create bool // it is a POST /plants
+	sent *http.Request // nil: net/http has refused it
+	body []byte
 }
 
 // entryKey is the key of the *entry in a context.
@@ -80,7 +77,7 @@ type entryKey struct{}
 // A Recorder keeps requests.
 type Recorder struct {
 	mu         sync.Mutex
-	kept       []*entry // oldest first
+	kept       []Request // oldest first
 	inProgress int
 	last       int64         // the highest Number so far
 	added      chan struct{} // closed, and removed, when a request is added; nil if nothing waits
@@ -104,12 +101,13 @@ func (r *Recorder) begin() bool {
 // end keeps a request that has begun.
 func (r *Recorder) end(e *entry) {
 	e.DurationMS = float64(time.Since(e.Time).Microseconds()) / 1000
+	e.redact()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inProgress--
 	r.last++
 	e.Number = r.last
-	r.kept = append(r.kept, e)
+	r.kept = append(r.kept, e.Request)
 	if r.added != nil {
 		close(r.added)
 		r.added = nil
@@ -123,10 +121,8 @@ func (r *Recorder) Wrap(next http.Handler, page string) http.Handler {
 			next.ServeHTTP(w, request)
 			return
 		}
-		e := &entry{Request: Request{Time: time.Now(), BodyUnread: request.Body != http.NoBody}}
+		e := &entry{Request: Request{Time: time.Now(), BodyUnread: request.Body != http.NoBody}, sent: request}
 		defer r.end(e) // also after a panic
-		e.create = request.Method == http.MethodPost && request.URL.Path == "/plants"
-		e.head = head(request)
 		in := request.WithContext(context.WithValue(request.Context(), entryKey{}, e))
 		in.Body = body{request.Body, e}
 		next.ServeHTTP(w, in)
@@ -171,23 +167,8 @@ func (e *entry) note(o *middleware.Outcome) {
 	}
 }
 
-// head returns the request line and the header fields, by name. net/http has removed some from the map.
-func head(r *http.Request) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s\nHost: %s\n", r.Method, r.RequestURI, r.Proto, r.Host)
-	if r.TransferEncoding != nil {
-		fmt.Fprintf(&b, "Transfer-Encoding: %s\n", strings.Join(r.TransferEncoding, ", "))
-	}
-	_ = r.Header.Write(&b)
-	if b.Len() > maxHeader {
-		return b.String()[:maxHeader] + "…"
-	}
-	return b.String()
-}
-
 // Query returns the kept requests, oldest first: of ?after=7&wait=10s those with higher numbers, as soon
-// as there is one. A number that no request has had, such as that of an earlier server, counts as 0. A
-// DELETE removes all requests.
+// as there is one. A DELETE removes all requests.
 func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 	values, queryErr := url.ParseQuery(query.URL.RawQuery)
 	after, afterErr := strconv.ParseInt(cmp.Or(values.Get("after"), "0"), 10, 64)
@@ -210,15 +191,14 @@ func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 			r.kept = nil
 		}
 		r.added = cmp.Or(r.added, make(chan struct{}))
-		kept, last, added := slices.Clone(r.kept), r.last, r.added
-		r.mu.Unlock()
+		first := slices.IndexFunc(r.kept, func(kept Request) bool { return kept.Number > after })
 		var all []Request
-		for _, e := range kept {
-			if e.Number > after || after > last {
-				all = append(all, e.request())
-			}
+		if first >= 0 {
+			all = slices.Clone(r.kept[first:])
 		}
-		if len(all) > 0 || ctx.Err() != nil || query.Method == http.MethodDelete {
+		added := r.added
+		r.mu.Unlock()
+		if first >= 0 || ctx.Err() != nil || query.Method == http.MethodDelete {
 			return all, nil
 		}
 		select {

@@ -1,8 +1,9 @@
 package requests
 
 import (
-	"regexp"
-	"strconv"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -10,67 +11,61 @@ import (
 	"plantstore/models"
 )
 
-// fold matches the line break within a folded field.
-var fold = regexp.MustCompile(`[ \t]*\r?\n[ \t]+`)
-
-// request returns the request without tokens.
-func (e *entry) request() Request {
-	r, text := e.Request, string(e.body)
-	if int64(len(text)) < r.BodyBytes {
-		text += "…"
+// redact sets the parts of a request that were sent, and leaves out credentials.
+func (e *entry) redact() {
+	if int64(len(e.body)) < e.BodyBytes {
+		e.body = append(e.body, "…"...)
 	}
-	line, fields, _ := strings.Cut(fold.ReplaceAllString(e.head, " "), "\n")
-	first := append(strings.SplitN(strings.TrimSpace(line), " ", 3), "", "", "")
-	r.Method, r.Target, r.Version = redact(first[0]), redact(first[1]), redact(first[2])
-	for line := range strings.Lines(fields) {
-		name, value, _ := strings.Cut(line, ":")
-		value = strings.Trim(value, " \t\r\n")
-		switch strings.ToLower(name) {
-		case "authorization":
-			value = e.credential(value)
-		case "proxy-authorization", "cookie", "x-api-key": // perhaps of another server on this host
-			value = models.Redacted
+	e.Body, e.Message, e.Subject = valid(models.Redact(string(e.body))), valid(models.Redact(e.Message)), valid(models.Redact(e.Subject))
+	if e.sent == nil {
+		return
+	}
+	left := maxHeader
+	take := func(text string) string {
+		if len(text) > left {
+			text = text[:left] + "…"
 		}
-		r.Header = append(r.Header, Field{redact(name), redact(value)})
+		left -= min(left, len(text))
+		return valid(text)
 	}
-	r.Body, r.Message, r.Subject = redact(text), redact(e.Message), redact(e.Subject)
-	return r
+	e.Method, e.Target, e.Version = take(models.Redact(e.sent.Method)), take(models.RedactField("", e.sent.RequestURI)), e.sent.Proto
+	fields := http.Header{"Host": {e.sent.Host}} // net/http has removed it
+	if e.sent.TransferEncoding != nil {
+		fields["Transfer-Encoding"] = e.sent.TransferEncoding
+	}
+	maps.Copy(fields, e.sent.Header)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		for _, value := range fields[name] {
+			if left == 0 {
+				return
+			}
+			if name == "Authorization" {
+				value = e.credential(value)
+			} else {
+				value = models.RedactField(name, value)
+			}
+			e.Header = append(e.Header, Field{take(models.Redact(name)), take(value)})
+		}
+	}
 }
 
+// valid returns valid UTF-8, which JSON requires.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
 // credential returns the scheme of a credential, and its outcome in the place of the rest. Only a create
-// checks it. A value without a space may be the token itself.
+// checks it.
 func (e *entry) credential(value string) string {
-	scheme, _, found := strings.Cut(value, " ")
-	if scheme += " "; !found || len(scheme) > len("SCRAM-SHA-256 ") {
-		scheme = ""
+	scheme := models.CredentialScheme(value)
+	if scheme != "" {
+		scheme += " "
 	}
 	switch {
 	case e.Error == int(models.CodeUnauthorized), e.Error == int(models.CodeForbidden):
 		return scheme + "(refused: " + e.Message + ")"
-	case e.create:
+	case e.sent.Method == http.MethodPost && e.sent.URL.Path == "/plants":
 		return scheme + "(valid, subject " + e.Subject + ")"
 	}
 	return scheme + "(not checked)"
-}
-
-// escape matches an ASCII character in a URL, or in JSON, perhaps within JSON.
-var escape = regexp.MustCompile(`%[0-9A-Fa-f]{2}|\\+u00[0-9A-Fa-f]{2}`)
-
-// redact returns valid UTF-8 without tokens (C4.25). If escapes hide a token, or are within each other
-// too often to look, nothing is left.
-func redact(text string) string {
-	text = strings.ToValidUTF8(models.RedactTokens(text), "\uFFFD")
-	plain := text
-	for range 4 {
-		plain = escape.ReplaceAllStringFunc(plain, func(match string) string {
-			code, _ := strconv.ParseUint(match[len(match)-2:], 16, 8) // it matches
-			return string(rune(code))
-		})
-	}
-	if escape.MatchString(plain) || models.HoldsToken(plain) {
-		return models.Redacted
-	}
-	return text
 }
 
 // SetLines sets the lines of the request for people: its header, and its body, indented if it is JSON,

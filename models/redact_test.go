@@ -1,0 +1,110 @@
+package models_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"plantstore/models"
+)
+
+// TestRedact checks what is taken for a token, and what is not.
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	const header, payload, signature = "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiJhIn0", "c2lnbmF0dXJl"
+	const token, jwe = header + "." + payload + "." + signature, header + ".." + payload + "." + signature + "." + signature
+	dots := func(dot string) string { return strings.ReplaceAll(token, ".", dot) }
+	for text, want := range map[string]string{
+		"":        "",
+		"/plants": "/plants",
+		"/very-long-names-of-hosts.have-two-dots.example":      "/very-long-names-of-hosts.have-two-dots.example",
+		"01234567890123456789.0123456789.01234567890123456789": "01234567890123456789.0123456789.01234567890123456789",
+		"e30.e30.c2lnbmF0dXJl":                                 "e30.e30.c2lnbmF0dXJl",
+		`{"a":"%zz \\u00zz\u0041%"}`:                           `{"a":"%zz \\u00zz\u0041%"}`,
+		"/é" + token + "/" + jwe + "é":                         "/éREDACTED/REDACTEDé",
+		"Bearer" + token + " x":                                "REDACTED x",
+		header + ".":                                           "REDACTED",
+		dots("%2e"):                                            "REDACTED",
+		"a " + dots("%25252E"):                                 "REDACTED",
+		`{"t":"{\"t\":\"` + dots(`\\u002E`) + `\"}"}`:          "REDACTED",
+		`\u0025` + dots(`\u00252e`):                            "REDACTED",
+	} {
+		if got := models.Redact(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestRedactField checks that everything that may be a credential is left out.
+func TestRedactField(t *testing.T) {
+	t.Parallel()
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
+	for _, test := range []struct{ name, value, want string }{
+		{"X-Auth-Token", "opaque", models.Redacted},
+		{"Api-Key", "opaque", models.Redacted},
+		{"X-Amz-Security-Token", "opaque", models.Redacted},
+		{"X-Forwarded-Authorization", "Bearer sk_1", models.Redacted},
+		{"Authorisation", "Bearer sk_1", models.Redacted},
+		{"cookie", "a=b", models.Redacted},
+		{"X-Secret", "x", models.Redacted},
+		{"X-Password", "x", models.Redacted},
+		{"X-Hub-Signature", "x", models.Redacted},
+		{"X", "BASIC dXNlcjpwYXNz, Bearer sk_1", "BASIC REDACTED"},
+		{"X", "bearer: sk_1", "bearer REDACTED"},
+		{"X", "eyJhbGciOiJI UzI1NiJ9.eyJzdWIiOiJhYiIsImV4cCI6MX0.c2ln", "eyJhbGciOiJI UzI1NiJ9.REDACTED"},
+		{"X", "a " + token[:30] + " " + token[30:], "a REDACTED"},
+		{"Referer", "https://a:b@x.test/?api_key=1&a=1&X-Amz-Signature=2;access_token=3 4", "https://REDACTED@x.test/?api_key=REDACTED&a=1&X-Amz-Signature=REDACTED;access_token=REDACTED 4"},
+		{"User-Agent", "Basically/1.0 (+https://x.test/@a) Bearer", "Basically/1.0 (+https://x.test/@a) Bearer"},
+		{"", "/plants?api%5Fkey=1&limit=10", "/plants?api%5Fkey=REDACTED&limit=10"},
+	} {
+		if got := models.RedactField(test.name, test.value); got != test.want {
+			t.Errorf("%s: %s: got %s, want %s", test.name, test.value, got, test.want)
+		}
+	}
+}
+
+// TestClientText checks that a long text is cut, without the beginning of a token at its end.
+func TestClientText(t *testing.T) {
+	t.Parallel()
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
+	long := strings.Repeat("/ab", 85)
+	for text, want := range map[string]string{
+		"":                             "",
+		"/caf\xe9":                     "/caf\xe9",
+		"/x/" + token:                  "/x/" + models.Redacted,
+		long:                           long,
+		long + "/":                     long[:252] + "…",
+		long[:222] + token:             long[:220] + models.Redacted + "…",
+		strings.Repeat("\x01", 16<<10): strings.Repeat("\x01", 252) + "…",
+	} {
+		if got := models.ClientText(text); got != want || len(got) > 255 {
+			t.Errorf("ClientText(%.40q) is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestEveryToken checks that a token is detected with any header and payload, and at any position
+// in a text, and that it is not a request id.
+func TestEveryToken(t *testing.T) {
+	t.Parallel()
+	encode := base64.RawURLEncoding.EncodeToString
+	rapid.Check(t, func(r *rapid.T) {
+		blanks := rapid.StringMatching(`[ \t\n\r]{0,9}`)
+		header := blanks.Draw(r, "before") + `{` + blanks.Draw(r, "in") + `"alg":"HS256"}`
+		signed := encode([]byte(header)) + "." + encode([]byte(`{`+blanks.Draw(r, "payload")+`}`))
+		mac := hmac.New(sha256.New, []byte("a secret"))
+		mac.Write([]byte(signed))
+		token := signed + "." + encode(mac.Sum(nil))
+		text := rapid.StringMatching(`[ -~]{0,9}`).Draw(r, "text") + token + rapid.StringMatching(`[ -~]{0,9}`).Draw(r, "rest")
+		if got := models.Redact(text); strings.Contains(got, token[len(token)-43:]) {
+			r.Fatalf("%q with the header %q is %q", text, header, got)
+		}
+		if got := models.RequestID([]string{token}); len(got) != 1 || got[0] == token {
+			r.Fatalf("%s may be logged as a request id", token)
+		}
+	})
+}
