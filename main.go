@@ -19,7 +19,6 @@ func main() {
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
-		Version: cli.ReadVersion(),
 		Engines: storage.Engines{"bbolt": bbolt.Open},
 	}))
 }

@@ -21,7 +21,6 @@ func main() {
 		Stdin:          os.Stdin,
 		Stdout:         os.Stdout,
 		Stderr:         os.Stderr,
-		Version:        cli.ReadVersion(),
 		Engines:        storage.Engines{"bbolt": bbolt.Open, "etcd": etcd.Open, "postgres": postgres.Open, "postgresql": postgres.Open},
 		StorageOptions: storageOptions(),
 	}))

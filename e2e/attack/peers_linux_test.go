@@ -19,8 +19,8 @@ import (
 	"plantstore/e2e/internal/haproxy"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
-	"plantstore/internal/control"
 	"plantstore/internal/must"
+	"plantstore/internal/operate"
 )
 
 // startHAProxy starts HAProxy in front of a server, with further options, and returns its URL. Every
@@ -180,7 +180,7 @@ func TestEndlessControlSocket(t *testing.T) {
 		}))
 		_ = server.Listener.Close()
 		must.Do(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
-		server.Listener = must.Get(control.Listen(t.Context(), filepath.Join(dir, "data", "plants.db")))(t)
+		server.Listener = must.Get(operate.Listen(t.Context(), filepath.Join(dir, "data", "plants.db")))(t)
 		server.Start()
 		cmd := plantstore.Command(t, dir, []string{"ADMIN_ADDR="}, "health") // of the server on the database
 		if piece == "{}\n" {

@@ -95,7 +95,7 @@ func TestTokensAreHidden(t *testing.T) {
 		"plantstore requests --verbose": plantstore.Run(t, s.Dir, "requests", "--verbose"),
 		"plantstore requests --json":    plantstore.Run(t, s.Dir, "requests", "--json"),
 		"GET /requests":                 s.Get(s.AdminURL + "/requests").Body,
-		"plantstore plants browse":      plantstore.Browse(t, s.Dir).Get("api/requests"),
+		"plantstore plants browse":      plantstore.Browse(t, s.Dir).Get("page/requests"),
 	}
 	if n := strings.Count(views["GET /requests"], "\n"); n != sent {
 		t.Errorf("%d requests are kept, want %d", n, sent)

@@ -5,60 +5,61 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/http"
-	"sync"
-	"time"
+	"path/filepath"
 
-	"plantstore/internal/admin"
+	"plantstore/internal/files"
+	"plantstore/internal/operate"
 	"plantstore/storage"
 )
 
-// The time limits of the admin listener: for a header and between requests, for a response
-// (a profile takes long), and for requests in progress at a shutdown.
-const (
-	adminTimeout         = 5 * time.Second
-	adminWriteTimeout    = 2 * time.Minute
-	adminShutdownTimeout = time.Second
-)
-
-// startAdmin serves the admin listener, if there is one, until [App.Close].
-func (a *App) startAdmin() {
-	if a.listeners.admin == nil {
+// listenControl creates the control socket next to the configured database, also for an ephemeral
+// server, so that commands find it. They wait until startOperators.
+func (a *App) listenControl(ctx context.Context) {
+	database := a.config.Storage.Path
+	if database == "" { // the engine serves several processes
 		return
 	}
-	logger := a.logger.With("listener", "admin")
-	ctx, cancel := context.WithCancel(context.Background())
-	s := http.Server{
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		Handler: admin.New(admin.Options{
-			Version: a.options.Version, Observer: a.observer,
-			Store: a.store.Stats, Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires, Emptied: a.emptied,
-			Problem: a.problem, Reset: a.reset, Requests: a.requests, Logger: logger, Pprof: a.config.Pprof,
-		}),
-		DisableGeneralOptionsHandler: true, // it does not check Host
-
-		ReadTimeout:    adminTimeout,
-		IdleTimeout:    adminTimeout,
-		WriteTimeout:   adminWriteTimeout,
-		MaxHeaderBytes: 16 << 10,
-		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	err := files.MkdirAll(filepath.Dir(database), dirPerm)
+	if err == nil {
+		a.control, err = operate.Listen(ctx, database)
 	}
-	s.RegisterOnShutdown(cancel) // of requests that wait
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := s.Serve(a.listeners.admin); !errors.Is(err, http.ErrServerClosed) {
-			logger.Error("admin listener failed", "cause", err.Error(), "hint", "restart the server: it has no probes and metrics")
-		}
+	a.otherRuns = errors.Is(err, files.ErrListening)
+	if err != nil {
+		a.Notice(func(logger *slog.Logger) {
+			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server; if they reach another one, stop that, or set STORAGE_URL for one of them")
+		})
+		return
+	}
+	a.onClose(func() error { _ = a.control.Close(); return nil }) // it may be closed already
+}
+
+// newOperator returns the interface for operators.
+func (a *App) newOperator() *operate.Operator {
+	place := DataPlace(a.storage) + ", read from the running server"
+	if a.seed != nil {
+		place = "temporary plants, read from the running server"
+	}
+	return operate.New(operate.Options{
+		Info:  operate.Info{Version: operate.ReadVersion().String(), BaseURL: a.BaseURL(), Ephemeral: a.seed != nil, Place: place},
+		Store: a.store, Problem: a.problem, Reset: a.reset, Requests: a.requests, Creates: a.creates,
+		Metrics: operate.Metrics{
+			Version: operate.ReadVersion().Release, Observer: a.observer,
+			Store: a.store.Stats, Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires, Emptied: a.emptied,
+		},
+		MaxBodyBytes: a.config.MaxBodyBytes, Pprof: a.config.Pprof, Logger: a.logger,
 	})
-	a.onClose(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), adminShutdownTimeout)
-		defer cancel()
-		if s.Shutdown(ctx) != nil { // also if the listener has failed
-			_ = s.Close()
-		}
-		serving.Wait()
-		return nil
+}
+
+// startOperate serves the operator on a listener, unless that is nil, until [App.Close].
+func (a *App) startOperate(operator *operate.Operator, on operate.Listener, listener net.Listener, name, without string) {
+	if listener == nil {
+		return
+	}
+	logger := a.logger.With("listener", name)
+	server := operate.Serve(listener, operator.Handler(on), slog.NewLogLogger(logger.Handler(), slog.LevelWarn), func(err error) {
+		logger.Error("listener failed", "cause", err.Error(), "hint", "restart the server: "+without)
 	})
+	a.onClose(server.Close)
 }
 
 // problem returns why the server should not get requests, "" if it should, and the cause for the log.

@@ -21,16 +21,13 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"time"
 
-	"plantstore/internal/admin"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
-	"plantstore/internal/files"
 	"plantstore/internal/logging"
+	"plantstore/internal/operate"
 	"plantstore/internal/requests"
 	"plantstore/internal/server"
 	"plantstore/middleware/auth"
@@ -39,7 +36,6 @@ import (
 
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
-	Version      string            // the release, for the metrics
 	Environ      map[string]string // GOGC overrides the tuning of the garbage collector; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links; NOTIFY_SOCKET is the socket of systemd
 	Stderr       io.Writer         // the log
 	TokenCommand string            // the command that gets a token, for the banner
@@ -71,8 +67,9 @@ type App struct {
 	secrets   []auth.Secret // at startup, the signing one first
 	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
 	emptied   bool          // the store had no plants at startup, although its secret is older
-	observer  *admin.Observer
+	observer  *operate.Observer
 	requests  *requests.Recorder // nil: the server is not ephemeral
+	creates   *operate.Creates
 	server    *server.Server
 	leaving   context.Context //nolint:containedctx // done when the shutdown begins, before SHUTDOWN_DELAY
 	control   net.Listener    // of the control socket, nil if there is none
@@ -83,7 +80,7 @@ type App struct {
 // certificates, the store and the keys. Requests are served by [App.Run]. Errors of the
 // configuration are of type [config.InvalidError]. The caller must close the App.
 func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
-	a := &App{config: c, options: o, storage: c.Storage, observer: admin.NewObserver()}
+	a := &App{config: c, options: o, storage: c.Storage, observer: operate.NewObserver(), creates: new(operate.Creates)}
 	if o.Ephemeral != (storage.Location{}) {
 		a.storage, a.requests = o.Ephemeral, requests.NewRecorder()
 	}
@@ -186,7 +183,8 @@ func (a *App) Run(ctx context.Context) error {
 	leaving, cancel := untilStopped(ctx, a.store)
 	defer cancel()
 	a.leaving = leaving
-	a.startControl() //nolint:contextcheck // App.Close ends it
+	operator := a.newOperator()
+	a.startOperate(operator, operate.Socket, a.control, "control socket", "commands cannot reach it") //nolint:contextcheck // App.Close ends it
 	serving, cancel := delayed(leaving, a.leave)
 	defer cancel()
 	defer context.AfterFunc(serving, func() { a.logger.Info("shutting down: draining requests") })()
@@ -195,7 +193,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	a.notify(ctx, "READY=1")
 	context.AfterFunc(leaving, func() { a.notify(ctx, "STOPPING=1") })
-	a.startAdmin() //nolint:contextcheck // App.Close ends it
+	a.startOperate(operator, operate.Admin, a.listeners.admin, "admin", "it has no probes and metrics") //nolint:contextcheck // App.Close ends it
 	return errors.Join(a.server.Serve(serving, a.listeners.clients), faultOf(a.store))
 }
 
@@ -219,39 +217,6 @@ func (a *App) Close() error {
 	}
 	a.closers = nil
 	return errors.Join(errs...)
-}
-
-// listenControl creates the control socket next to the configured database, also for an ephemeral
-// server, so that commands find it. They wait until startControl.
-func (a *App) listenControl(ctx context.Context) {
-	database := a.config.Storage.Path
-	if database == "" { // the engine serves several processes
-		return
-	}
-	err := files.MkdirAll(filepath.Dir(database), dirPerm)
-	if err == nil {
-		a.control, err = control.Listen(ctx, database)
-	}
-	a.otherRuns = errors.Is(err, files.ErrListening)
-	if err != nil {
-		a.Notice(func(logger *slog.Logger) {
-			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server; if they reach another one, stop that, or set STORAGE_URL for one of them")
-		})
-		return
-	}
-	a.onClose(func() error { _ = a.control.Close(); return nil }) // it may be closed already
-}
-
-// startControl serves the control socket until [App.Close].
-func (a *App) startControl() {
-	if a.control == nil {
-		return
-	}
-	problem := func() string { problem, _ := a.problem(); return problem }
-	a.onClose(control.Start(a.control, a.store, control.Options{
-		Info:    control.Info{BaseURL: a.BaseURL(), Ephemeral: a.seed != nil},
-		Problem: problem, Reset: a.reset, Requests: a.requests, MaxBodyBytes: a.config.MaxBodyBytes, Logger: a.logger,
-	}).Close)
 }
 
 // untilStopped returns a context that is also done when the store stops itself after a fault:

@@ -35,6 +35,7 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 		a.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())
 		return 0, err
 	}
+	a.creates.Clear()
 	a.logger.InfoContext(ctx, "plants reset", "plants", len(a.seed), "duration_ms", float64(time.Since(began).Microseconds())/1000)
 	return int64(len(a.seed)), nil
 }

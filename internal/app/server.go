@@ -68,6 +68,9 @@ func (a *App) observe() middleware.Observe {
 	return func(ctx context.Context, o *middleware.Outcome) {
 		log(ctx, o)
 		a.observer.Request(o)
+		if o.Name == middleware.Created {
+			a.creates.Add(o.Subject, o.PlantID)
+		}
 		if a.requests != nil {
 			a.requests.Observe(ctx, o)
 		}

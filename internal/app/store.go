@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"plantstore/internal/config"
-	"plantstore/internal/control"
+	"plantstore/internal/operate"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -26,7 +26,7 @@ type Store interface {
 	Close() error
 }
 
-// OpenStore returns the *[control.Client] of the server of the database, or else opens the database
+// OpenStore returns the *[operate.Client] of the server of the database, or else opens the database
 // itself. It waits up to ten seconds for a server that is starting, and for another command that has the
 // database open.
 func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (Store, error) {
@@ -57,18 +57,20 @@ func OpenDatabase(ctx context.Context, c *config.Config, o storage.Options) (*st
 
 // Server connects to the server of a database. It returns nil if there is none, or the database is
 // empty: an engine over a network serves several processes.
-func Server(ctx context.Context, database string) (*control.Client, error) {
+func Server(ctx context.Context, database string) (*operate.Client, error) {
 	if database == "" {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	client, err := control.Dial(ctx, database)
+	client, err := operate.Dial(ctx, database)
 	switch {
 	case err == nil:
 		return client, nil
-	case errors.Is(err, control.ErrNoServer):
+	case errors.Is(err, operate.ErrNoServer):
 		return nil, nil //nolint:nilnil // as above
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
+	case errors.As(err, new(*operate.VersionError)):
+		return nil, fmt.Errorf("%s: %w", database, err)
 	}
 	return nil, fmt.Errorf("the server on %s is starting, or does not respond: try again when it is ready: %w", database, err)
 }

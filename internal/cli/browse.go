@@ -2,15 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
-	"plantstore/internal/browse"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
+	"plantstore/internal/operate"
 	"plantstore/storage"
 )
 
@@ -37,14 +37,13 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) error {
 		open := openEach(c)
 		if c.Storage.Path == "" {
-			open = func(context.Context) (browse.Store, string, func() error, error) {
-				return store, app.DataPlace(c.Storage) + ", a store over a network", func() error { return nil }, nil
+			open = func(context.Context) (operate.Backend, func() error, error) {
+				return backendOf(store, app.DataPlace(c.Storage)+", a store over a network"), func() error { return nil }, nil
 			}
 		} else if err := store.Close(); err != nil {
 			return err
 		}
-		kept := func(ctx context.Context, query string) (any, error) { return keptRequests(ctx, c, query) }
-		site, err := browse.Listen(ctx, int(cmd.Uint16("port")), open, kept)
+		site, err := operate.ListenPage(ctx, int(cmd.Uint16("port")), open)
 		if err != nil {
 			return fmt.Errorf("%w; choose another port with --port, or omit it for any free port", err)
 		}
@@ -57,24 +56,30 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 	})
 }
 
-// openEach returns a function that opens the database, which must not stay locked, or connects to
-// its server.
-func openEach(c *config.Config) browse.OpenFunc {
-	return func(ctx context.Context) (browse.Store, string, func() error, error) {
-		opening, cancel := context.WithTimeout(ctx, time.Second) // the page itself tries again
+// openTime limits the time for opening the store for a request of the page, which tries again.
+const openTime = time.Second
+
+// openEach returns a function that connects to the server of the database, or opens the database, which
+// must not stay locked.
+func openEach(c *config.Config) operate.OpenFunc {
+	return func(ctx context.Context) (operate.Backend, func() error, error) {
+		opening, cancel := context.WithTimeout(ctx, openTime)
 		defer cancel()
 		store, err := app.OpenStore(opening, c, storage.Options{ReadOnly: true})
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = fmt.Errorf("opening %s took longer than %v", app.DataPlace(c.Storage), openTime)
+		}
 		if err != nil {
-			return nil, "", nil, err
+			return nil, nil, err
 		}
-		place := app.DataPlace(c.Storage) + ", read from the file: no server runs"
-		_, runs := store.(*control.Client)
-		switch {
-		case temporary(store):
-			place = "temporary plants, read from the running server"
-		case runs:
-			place = app.DataPlace(c.Storage) + ", read from the running server"
-		}
-		return store, place, store.Close, nil
+		return backendOf(store, app.DataPlace(c.Storage)+", read from the file: no server runs"), store.Close, nil
 	}
+}
+
+// backendOf returns the server itself, or else a backend that reads the store of this process.
+func backendOf(store app.Store, place string) operate.Backend {
+	if own, ok := store.(*storage.Store); ok {
+		return operate.New(operate.Options{Store: own, Info: operate.Info{Place: place}})
+	}
+	return store.(*operate.Client) // the only other one
 }

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -32,21 +33,21 @@ func TestBrowse(t *testing.T) {
 		t.Helper()
 		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, http.NoBody))(t)
 		request.Header.Set("Authorization", "Bearer "+key)
-		if _, got := roundTrip(t, request); got != want {
+		if _, got := roundTrip(t, request); got != want+"\n" {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	check("api/plants", `{"plants":[{"id":"7","name":{"text":"Aloe"}}],"searched":1}`)
-	check("api/count", `{"place":"data/plants.db, read from the file: no server runs","plants":1}`)
+	check("page/plants", `{"plants":[{"id":"7","name":{"text":"Aloe"}}],"searched":1}`)
+	check("count", `{"place":"data/plants.db, read from the file: no server runs","plants":1}`)
 	server := startServer(t, "plantstore", nil)
 	if status, body := post(t, server.ready(t).BaseURL, token(t, nil), `{"id":8,"name":"Ficus","tag":""}`); status != http.StatusOK {
 		t.Error(body)
 	}
 	const both = `{"plants":[{"id":"7","name":{"text":"Aloe"}},{"id":"8","name":{"text":"Ficus"},"tag":{"text":""}}],"searched":2}`
-	check("api/plants", both)
-	check("api/count", `{"place":"data/plants.db, read from the running server","plants":2}`)
+	check("page/plants", both)
+	check("count", fmt.Sprintf(`{"version":"devel","base_url":%q,"place":"data/plants.db, read from the running server","plants":2}`, server.ready(t).BaseURL))
 	server.stop()
-	check("api/plants", both)
+	check("page/plants", both)
 	address, _, _ := strings.Cut(strings.TrimPrefix(link, "http://"), "/")
 	silent := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", address))(t) // as browsers connect ahead
 	defer func() { _ = silent.Close() }()

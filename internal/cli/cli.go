@@ -113,7 +113,6 @@ type Process struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	Version Version
 
 	Engines        storage.Engines // the engines of the program
 	StorageOptions []config.Option // for the location of the plants, see [config.Options]

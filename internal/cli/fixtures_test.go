@@ -57,7 +57,6 @@ func runWith(t testing.TB, environ []string, stdin string, args ...string) resul
 		Stdin:   strings.NewReader(stdin),
 		Stdout:  &stdout,
 		Stderr:  &stderr,
-		Version: cli.Version{Release: "v1.2.3", Revision: "abc"},
 		Engines: engines(),
 	})
 	return result{code, stdout.String(), stderr.String()}

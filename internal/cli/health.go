@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
-	"plantstore/internal/control"
+	"plantstore/internal/operate"
 	"plantstore/models"
 )
 
@@ -44,7 +44,7 @@ func newHealth(p *Process) *cli.Command {
 func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	if c.Storage.Path == "" || !control.CanListen(ctx, c.Storage.Path) {
+	if c.Storage.Path == "" || !operate.CanListen(ctx, c.Storage.Path) {
 		return adminHealth(ctx, c)
 	}
 	server, err := requireServer(ctx, c)

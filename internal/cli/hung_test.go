@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"plantstore/internal/control"
 	"plantstore/internal/must"
+	"plantstore/internal/operate"
 )
 
 // TestHungServerIsQueriedOnce checks that a command queries a server that hangs, or is stopped,
@@ -22,7 +22,7 @@ func TestHungServerIsQueriedOnce(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	_ = server.Listener.Close()
-	server.Listener = must.Get(control.Listen(t.Context(), path))(t)
+	server.Listener = must.Get(operate.Listen(t.Context(), path))(t)
 	server.Start()
 	defer server.Close()
 	checkFailure(t, run(t, nil, "plants", "count", "--storage-url", "bbolt:"+path), 1,

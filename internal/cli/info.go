@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/config"
+	"plantstore/internal/operate"
 )
 
 func newVersion(p *Process) *cli.Command {
@@ -26,37 +26,8 @@ func newVersion(p *Process) *cli.Command {
 }
 
 func printVersion(p *Process) error {
-	revision := ""
-	if p.Version.Revision != "" {
-		revision = " (" + p.Version.Revision + ")"
-	}
-	_, err := fmt.Fprintf(p.Stdout, "%s %s%s %s %s/%s\n",
-		p.Name, p.Version.Release, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(p.Stdout, "%s %v %s %s/%s\n", p.Name, operate.ReadVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
-}
-
-// A Version is the version of the program.
-type Version struct {
-	Release  string // such as v1.0.0, or "devel"
-	Revision string // of the source, or empty
-}
-
-// ReadVersion returns the version that the Go toolchain stamped on the binary.
-func ReadVersion() Version {
-	v := Version{Release: "devel"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" && info.Main.Version != "(devel)" {
-		v.Release = info.Main.Version
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			v.Revision = setting.Value
-		}
-	}
-	return v
 }
 
 func newOpenAPI(p *Process) *cli.Command {

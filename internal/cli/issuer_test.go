@@ -196,7 +196,7 @@ func TestIssuerDownAtStart(t *testing.T) {
 	log := s.log()
 	for _, want := range []string{
 		`"level":"ERROR","msg":"issuer keys not fetched","url":"` + p.url + `","cause":"the status of the response is 502`,
-		`"msg":"not ready","listener":"admin","why":"no usable keys of the issuer","cause":"the status of the response is 502`,
+		`"msg":"not ready","why":"no usable keys of the issuer","cause":"the status of the response is 502`,
 		`"msg":"issuer keys fetched"`,
 	} {
 		if strings.Count(log, want) != 1 {

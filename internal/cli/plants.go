@@ -13,8 +13,8 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/internal/logging"
+	"plantstore/internal/operate"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -76,15 +76,15 @@ func withStore(ctx context.Context, c *config.Config, o storage.Options, run fun
 
 // temporary reports whether the store is that of a running server with --ephemeral.
 func temporary(store app.Store) bool {
-	server, ok := store.(*control.Client)
+	server, ok := store.(*operate.Client)
 	return ok && server.Info().Ephemeral
 }
 
-func requireServer(ctx context.Context, c *config.Config) (*control.Client, error) {
+func requireServer(ctx context.Context, c *config.Config) (*operate.Client, error) {
 	server, err := app.Server(ctx, c.Storage.Path)
 	if err == nil && server == nil {
-		if _, err := control.Dial(ctx, c.Storage.Path); errors.Is(err, fs.ErrPermission) { // a server may run
-			return nil, app.AdviseRead(&fs.PathError{Op: "connect", Path: control.SocketPath(c.Storage.Path), Err: syscall.EACCES}, "")
+		if _, err := operate.Dial(ctx, c.Storage.Path); errors.Is(err, fs.ErrPermission) { // a server may run
+			return nil, app.AdviseRead(&fs.PathError{Op: "connect", Path: operate.SocketPath(c.Storage.Path), Err: syscall.EACCES}, "")
 		}
 		err = fmt.Errorf("no server runs on %s: start one, or run this in its working directory, with the same --storage-url", app.DataPlace(c.Storage))
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/internal/logging"
 	"plantstore/internal/requests"
 )
@@ -40,14 +39,14 @@ func newRequests(p *Process) *cli.Command {
 func printRequests(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	// The first query does not wait. Ctrl-C ends the others.
 	for after, query := int64(0), ""; query == "" || cmd.Bool("follow") && ctx.Err() == nil; query = fmt.Sprintf("after=%d&wait=30s", after) {
-		kept, err := keptRequests(ctx, c, query)
+		all, err := keptRequests(ctx, c, query)
 		if err != nil && (query == "" || ctx.Err() == nil) {
 			return err
 		}
-		if all := kept.Requests; len(all) > 0 {
+		if len(all) > 0 {
 			after = all[len(all)-1].Number
 		}
-		shown := slices.DeleteFunc(kept.Requests, func(r requests.Request) bool {
+		shown := slices.DeleteFunc(all, func(r requests.Request) bool {
 			return cmd.Bool("errors") && r.Error == 0 || cmd.IsSet("subject") && r.Subject != cmd.String("subject")
 		})
 		if query == "" && cmd.IsSet("limit") {
@@ -62,11 +61,11 @@ func printRequests(ctx context.Context, p *Process, cmd *cli.Command, c *config.
 	return nil
 }
 
-// keptRequests returns the requests that the server of the database keeps, see [control.Client.Requests].
-func keptRequests(ctx context.Context, c *config.Config, query string) (control.Kept, error) {
+// keptRequests returns the requests that the server of the database keeps, see [operate.Client.Requests].
+func keptRequests(ctx context.Context, c *config.Config, query string) ([]requests.Request, error) {
 	server, err := requireServer(ctx, c)
 	if err != nil {
-		return control.Kept{}, err
+		return nil, err
 	}
 	defer func() { _ = server.Close() }() // it has responded
 	return server.Requests(ctx, query)

@@ -65,7 +65,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 // openServer returns the server with its seed.
 func openServer(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, temporary storage.Location) (*app.App, error) {
 	server, err := app.Open(ctx, c, app.Options{
-		Version: p.Version.Release, Environ: p.environ(), Stderr: p.Stderr,
+		Environ: p.environ(), Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: temporary,
 		ResetCommand: ephemeralCommand(p, cmd, c, "plants", "reset"), SentCommand: ephemeralCommand(p, cmd, c, "requests"),
 	})

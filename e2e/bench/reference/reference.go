@@ -19,8 +19,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	bolt "go.etcd.io/bbolt"
 
-	"plantstore/internal/admin"
 	"plantstore/internal/logging"
+	"plantstore/internal/operate"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/middleware/auth"
@@ -172,7 +172,7 @@ func floorPlus() error {
 		return err
 	}
 	logger, _ := logging.New(os.Stderr, logging.JSON, slog.LevelError)
-	log, metrics := middleware.AccessLog(logger), admin.NewObserver()
+	log, metrics := middleware.AccessLog(logger), operate.NewObserver()
 	handler, err := routes.New(routes.Options{
 		Store: discard{}, Verify: newVerifier().Verify,
 		Observe: func(ctx context.Context, o *middleware.Outcome) {

@@ -1,0 +1,299 @@
+package operate
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"plantstore/internal/plantio"
+	"plantstore/internal/requests"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// The bounds of a line of a response, in bytes. A server that sends a longer one is not a plant
+// store.
+const (
+	maxReply = 1 << 20
+	maxPlant = 65 << 20 // more than MAX_BODY_BYTES can allow
+)
+
+var (
+	// ErrNoServer means that no server listens, so that a request was not sent.
+	ErrNoServer = errors.New("no server runs")
+	// errEnded means that a request was sent, and the response is missing, incomplete or not valid.
+	errEnded = errors.New("the response of the server is missing or incomplete")
+)
+
+// A Client reaches a running server through its socket. Its methods that are named like those of
+// [storage.Store] have the same contract, for the plants of the server.
+type Client struct {
+	http *http.Transport
+	info Info
+}
+
+// Dial connects to the server of a database. It returns [ErrNoServer] if there is none. It waits up to
+// ten seconds for one that is starting.
+func Dial(ctx context.Context, database string) (*Client, error) {
+	path := SocketPath(database)
+	c := &Client{http: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
+			}
+			return conn, nil
+		},
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxReply,
+	}}
+	ctx, cancel := context.WithTimeout(ctx, firstResponseTime)
+	defer cancel()
+	info, err := fetch[Info](ctx, c, http.MethodGet, "/info", maxReply)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	c.info = info
+	return c, nil
+}
+
+// Info returns the information that the server reports about itself.
+func (c *Client) Info() Info { return c.info }
+
+// Ready returns nil if the server should get requests, else the reason why not.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := fetch[status](ctx, c, http.MethodGet, "/readyz", maxReply)
+	return err
+}
+
+// Reset puts the server back to its seed, and returns the number of plants.
+func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
+	n, err := fetch[number](ctx, c, http.MethodPost, "/reset", maxReply)
+	return n.Plants, err
+}
+
+// Requests returns the requests that the server keeps, of a query such as after=7&wait=10s.
+func (c *Client) Requests(ctx context.Context, query string) (all []requests.Request, err error) {
+	response, err := c.do(ctx, http.MethodGet, "/requests?"+query, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	for request, err := range lines[requests.Request](c, response) {
+		if err != nil {
+			return nil, err
+		}
+		request.SetLines()
+		all = append(all, request)
+	}
+	return all, nil
+}
+
+// serve implements [Backend]: it forwards the request to the server.
+func (c *Client) serve(w *response, r *http.Request, _ endpoint) error {
+	response, err := c.do(r.Context(), r.Method, r.URL.RequestURI(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
+	_, err = io.Copy(w, response.Body)
+	return err
+}
+
+// CreateAll sends the records in one request. Of plants that the server refuses, the outcome is
+// [plantio.ErrRefused]. If ctx or the server ends, the outcomes that it has not sent are
+// [storage.ErrUnknown].
+func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
+	outcomes := make([]error, 0, len(records))
+	response, err := c.create(ctx, records)
+	if err == nil {
+		defer response.Body.Close()
+		for _, outcome := range lines[struct{}](c, response) {
+			if len(outcomes) == len(records) {
+				break
+			}
+			if exists, ok := errors.AsType[*storage.ExistsError](outcome); ok && exists.Identical {
+				exists.Stored = records[len(outcomes)].Plant // which the server does not send again
+			}
+			outcomes = append(outcomes, outcome)
+		}
+		err = c.lost(response.Request)
+	}
+	return append(outcomes, slices.Repeat([]error{err}, len(records)-len(outcomes))...)
+}
+
+// create sends a request to create plants. If one of them is not valid UTF-8, it sends none.
+func (c *Client) create(ctx context.Context, records []storage.Record) (*http.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
+	}
+	var body bytes.Buffer
+	out := plantio.NewWriter(&body, plantio.JSONLines)
+	for _, record := range records {
+		if err := out.Write(record); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return nil, err
+	}
+	return c.do(ctx, http.MethodPost, "/plants", &body)
+}
+
+// Get returns a plant.
+func (c *Client) Get(ctx context.Context, id int64) (models.Plant, error) {
+	record, err := fetch[storage.Record](ctx, c, http.MethodGet, "/plant?id="+strconv.FormatInt(id, 10), maxPlant)
+	return record.Plant, err
+}
+
+// List yields plants in ascending order.
+func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+	return c.list(ctx, from, false)
+}
+
+// ListDescending yields plants in descending order.
+func (c *Client) ListDescending(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+	return c.list(ctx, from, true)
+}
+
+func (c *Client) list(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		response, err := c.do(ctx, http.MethodGet, fmt.Sprintf("/plants?from=%d&descending=%t", from, descending), http.NoBody)
+		if err != nil {
+			yield(storage.Record{}, err)
+			return
+		}
+		defer response.Body.Close()
+		for record, err := range lines[storage.Record](c, response) {
+			err = cmp.Or(ctx.Err(), err) // records may be buffered
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Count returns the number of plants.
+func (c *Client) Count(ctx context.Context) (plants int64, err error) {
+	n, err := fetch[number](ctx, c, http.MethodGet, "/count", maxReply)
+	return n.Plants, err
+}
+
+// Snapshot writes a copy of the database to w.
+func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
+	response, err := c.do(ctx, http.MethodGet, "/snapshot", http.NoBody)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(w, response.Body)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return c.lost(response.Request)
+	}
+	text := response.Trailer.Get(failureTrailer)
+	if err != nil || text == "" {
+		return err
+	}
+	return c.decode(response.Request, []byte(text))
+}
+
+// Close closes the connections. The store of the server stays open.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// do sends a request, and returns the response, or the error that the server sends.
+func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://plantstore"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.RoundTrip(request)
+	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(err, ErrNoServer):
+		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	case err != nil:
+		return nil, c.lost(request)
+	case response.StatusCode == http.StatusOK:
+		return response, nil
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxReply)) // an incomplete one is not an Error
+	return nil, c.decode(request, text)
+}
+
+// decode returns the error that a server has sent.
+func (c *Client) decode(request *http.Request, text []byte) error {
+	var f failure
+	err := json.Unmarshal(text, &f)
+	unknownPath := f.Code == models.CodeMethodNotAllowed || f.Code == models.CodeNotFound && request.URL.Path != "/plant"
+	if err != nil || f.Code == 0 || unknownPath {
+		return c.lost(request)
+	}
+	return f.err()
+}
+
+// lost returns the error for a response that is missing, incomplete or not valid. A POST may have
+// changed the store (C5.28).
+func (c *Client) lost(request *http.Request) error {
+	kind, err := storage.ErrUnavailable, request.Context().Err()
+	if request.Method == http.MethodPost {
+		kind = storage.ErrUnknown
+	} else if err != nil {
+		return err
+	}
+	if own := ReadVersion().String(); err == nil && c.info.Version != own {
+		err = &VersionError{Server: c.info.Version, Command: own}
+	}
+	return fmt.Errorf("%w: %w", kind, cmp.Or(err, errEnded))
+}
+
+// fetch sends a request and returns the value of its response.
+func fetch[T any](ctx context.Context, c *Client, method, path string, bound int64) (value T, err error) {
+	response, err := c.do(ctx, method, path, http.NoBody)
+	if err != nil {
+		return value, err
+	}
+	defer response.Body.Close()
+	if json.UnmarshalRead(io.LimitReader(response.Body, bound), &value) != nil {
+		err = c.lost(response.Request)
+	}
+	return value, err
+}
+
+// lines yields the lines of a response: values or errors. An error of lost is the last one.
+func lines[T any](c *Client, response *http.Response) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		in := bufio.NewScanner(response.Body)
+		in.Buffer(nil, maxPlant)
+		for in.Scan() {
+			var line struct {
+				Value   T       `json:",embed"`
+				Failure failure `json:",embed"`
+			}
+			if json.Unmarshal(in.Bytes(), &line, json.RejectUnknownMembers(true)) != nil { // what it does not know may be a failure
+				yield(line.Value, c.lost(response.Request))
+				return
+			}
+			if !yield(line.Value, line.Failure.err()) {
+				return
+			}
+		}
+		if in.Err() != nil {
+			yield(*new(T), c.lost(response.Request))
+		}
+	}
+}

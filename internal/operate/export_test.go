@@ -1,0 +1,19 @@
+package operate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MarkdownTable returns the table of metrics in docs/watch.md.
+func MarkdownTable(options Options) string {
+	var b strings.Builder
+	b.WriteString("| Metric | Meaning |\n|---|---|\n")
+	for _, m := range table(New(options)) {
+		if m.kind == "histogram" {
+			m.help += " (histogram)"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", prefix+m.name, m.help)
+	}
+	return b.String()
+}

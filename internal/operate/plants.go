@@ -1,0 +1,176 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"plantstore/internal/plantio"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+const (
+	// stallTime is the time for which a client may stop reading a snapshot. Meanwhile the store
+	// cannot reuse pages.
+	stallTime = 30 * time.Second
+	// maxRequest bounds the body of a create: more than a batch of an import can have.
+	maxRequest = 128 << 20
+)
+
+// A number is the number of plants, with what the page shows beside it.
+type number struct {
+	Info   `json:",embed"`
+	Plants int64 `json:"plants"`
+}
+
+func (o *Operator) count(w *response, r *http.Request) error {
+	plants, err := o.Store.Count(r.Context())
+	if err != nil {
+		return err
+	}
+	return w.reply(number{o.Info, plants})
+}
+
+// idParam returns the id in a parameter of the query, or a default if there is none.
+func idParam(r *http.Request, name string, missing int64) (int64, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return missing, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, models.Errorf(models.CodeBadRequest, "%q is not an id: must be an integer of 64 bits", firstCharacters(text, maxCharacters))
+	}
+	return id, nil
+}
+
+func (o *Operator) get(w *response, r *http.Request) error {
+	id, err := idParam(r, "id", 0)
+	if err != nil {
+		return err
+	}
+	plant, err := o.Store.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return w.reply(storage.Record{ID: id, Plant: plant})
+}
+
+// list responds with the plants from an id on, or down.
+func (o *Operator) list(w *response, r *http.Request) error {
+	from, err := idParam(r, "from", 0)
+	if err != nil {
+		return err
+	}
+	w.sendLines()
+	for record, err := range direction(o.Store, r)(r.Context(), from) {
+		if err != nil {
+			return err
+		}
+		if err := w.send(record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create creates the plants of the body, but for those that POST /plants would refuse, and sends
+// a line for each: {} or an Error.
+func (o *Operator) create(w *response, r *http.Request) error {
+	records, refused, err := o.readPlants(r)
+	if err != nil {
+		return err
+	}
+	outcomes := o.Store.CreateAll(r.Context(), records)
+	o.addCreates(records, outcomes)
+	w.sendLines()
+	for _, err := range refused {
+		if err == nil {
+			err, outcomes = outcomes[0], outcomes[1:]
+		}
+		var line any = struct{}{}
+		if err != nil {
+			line = failureOf(r.Context(), err)
+		}
+		if err := w.send(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addCreates adds the records that were stored to the last creates.
+func (o *Operator) addCreates(records []storage.Record, outcomes []error) {
+	var ids []int64
+	for i, err := range outcomes {
+		if err == nil {
+			ids = append(ids, records[i].ID)
+		}
+	}
+	o.Creates.Add("", ids...)
+}
+
+// readPlants reads the plants of a request. For each, refused has the reason why it is not in
+// records, or nil.
+func (o *Operator) readPlants(r *http.Request) (records []storage.Record, refused []error, err error) {
+	in := plantio.NewReader(http.MaxBytesReader(nil, r.Body, maxRequest), plantio.JSONLines, o.MaxBodyBytes)
+	for {
+		record, _, err := in.Read()
+		var bad *plantio.LineError
+		switch {
+		case errors.Is(err, io.EOF):
+			return records, refused, nil
+		case errors.As(err, &bad):
+			refused = append(refused, fmt.Errorf("%w: %s", plantio.ErrRefused, bad.Reason))
+		case err != nil:
+			return nil, nil, err
+		default:
+			records, refused = append(records, record), append(refused, nil)
+		}
+	}
+}
+
+// failureTrailer is the trailer field with the [failure] of a snapshot.
+const failureTrailer = "Failure"
+
+// snapshot sends a copy of the store, and its error in the trailer.
+func (o *Operator) snapshot(w *response, r *http.Request) error {
+	err := o.Store.Snapshot(r.Context(), &stallWriter{w, http.NewResponseController(w)})
+	if err == nil {
+		return nil
+	}
+	level := slog.LevelError
+	if r.Context().Err() != nil { // the client has gone, for example because its disk is full
+		level = slog.LevelWarn
+	}
+	o.Logger.Log(r.Context(), level, "snapshot failed", "cause", err.Error())
+	if !w.begun {
+		return err
+	}
+	text, encodeErr := json.Marshal(failureOf(r.Context(), err))
+	if encodeErr != nil {
+		return encodeErr
+	}
+	w.Header().Set(http.TrailerPrefix+failureTrailer, string(text))
+	return nil
+}
+
+// A stallWriter fails if the client stops reading for stallTime.
+type stallWriter struct {
+	w          io.Writer
+	controller *http.ResponseController
+}
+
+func (s *stallWriter) Write(p []byte) (int, error) {
+	if err := s.controller.SetWriteDeadline(time.Now().Add(stallTime)); err != nil {
+		return 0, err
+	}
+	return s.w.Write(p)
+}

@@ -1,0 +1,66 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// headerTimeout limits the time for a header, and between the requests of a connection.
+	headerTimeout = 5 * time.Second
+	// maxHeader limits a header, in bytes.
+	maxHeader = 16 << 10
+	// shutdownTimeout is the time in which requests in progress must end at Close. Only a client
+	// that does not read its response needs it.
+	shutdownTimeout = time.Second
+	// responseTimeout limits the time for a response over TCP: a profile takes long.
+	responseTimeout = 2 * time.Minute
+)
+
+// A Server serves a listener.
+type Server struct {
+	http    http.Server
+	cancel  context.CancelFunc // of requests in progress
+	serving sync.WaitGroup
+}
+
+// Serve serves handler on listener until Close. It calls failed if the listener fails.
+func Serve(listener net.Listener, handler http.Handler, errorLog *log.Logger, failed func(error)) *Server {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{cancel: cancel, http: http.Server{
+		Handler:                      handler,
+		BaseContext:                  func(net.Listener) context.Context { return ctx },
+		DisableGeneralOptionsHandler: true, // it does not check Host
+		ReadHeaderTimeout:            headerTimeout,
+		IdleTimeout:                  headerTimeout,
+		MaxHeaderBytes:               maxHeader,
+		ErrorLog:                     errorLog,
+	}}
+	if listener.Addr().Network() != "unix" { // commands send and receive all plants
+		s.http.ReadTimeout, s.http.WriteTimeout = headerTimeout, responseTimeout
+	}
+	s.serving.Go(func() {
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			failed(err)
+		}
+	})
+	return s
+}
+
+// Close ends requests in progress, which fail, and closes the listener.
+func (s *Server) Close() error {
+	s.cancel()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil { // also if the listener has failed
+		err = s.http.Close()
+	}
+	s.serving.Wait()
+	return err
+}

@@ -1,0 +1,77 @@
+package operate_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"plantstore/internal/must"
+	"plantstore/internal/operate"
+	"plantstore/models"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+)
+
+// newDatabase creates a database at path, with one plant, and serves it.
+func newDatabase(t *testing.T, path string) *operate.Server {
+	t.Helper()
+	store := must.Get(bbolt.OpenFile(path, storage.Options{}))(t)
+	t.Cleanup(func() { _ = store.Close() })
+	must.Do(t, store.Create(t.Context(), 1, models.Plant{Name: "a"}))
+	server := serve(t, path, store, maxBytes)
+	t.Cleanup(func() { _ = server.Close() })
+	return server
+}
+
+// wantPlant checks that the server of the database responds.
+func wantPlant(t *testing.T, path string) {
+	t.Helper()
+	client, err := operate.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatalf("Dial(%s): %v", path, err)
+	}
+	defer func() { _ = client.Close() }()
+	if plant, err := client.Get(t.Context(), 1); err != nil || plant.Name != "a" {
+		t.Errorf("Get: %v, %v", plant, err)
+	}
+}
+
+// TestSocket checks that the socket exists only while the server runs, and only its user can open it.
+// A socket that a killed server has left is replaced: internal/files and e2e/scripts test that.
+func TestSocket(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	if _, err := operate.Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Dial without a server: %v, want: %v", err, fs.ErrNotExist)
+	}
+	server := newDatabase(t, path)
+	socket := operate.SocketPath(path)
+	info, err := os.Lstat(socket)
+	if err != nil || info.Mode().Type() != fs.ModeSocket || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%s has the mode %v, %v", socket, info.Mode(), err)
+	}
+	wantPlant(t, path)
+	if err := server.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+	if _, err := operate.Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Dial after Close: %v, want: %v", err, fs.ErrNotExist)
+	}
+}
+
+// TestLinkedDatabase checks that the server is found through a link to the file, and the other
+// way round.
+func TestLinkedDatabase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "plants.db"), filepath.Join(dir, "link")
+	must.Do(t, os.Symlink(path, link))
+	newDatabase(t, path)
+	wantPlant(t, link)
+}

@@ -1,0 +1,186 @@
+package operate_test
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/internal/operate"
+	"plantstore/internal/requests"
+	"plantstore/internal/server"
+	"plantstore/middleware"
+	"plantstore/middleware/auth"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// A store has a state that tests set.
+type store struct {
+	problem string
+	cause   error
+	stats   storage.Stats
+}
+
+// newStore returns a store that is ready.
+func newStore() *store {
+	return &store{stats: storage.Stats{File: &storage.FileStats{Plants: 7, Size: 4096, Free: 1 << 40}}}
+}
+
+// newOptions returns the options of a handler for that store.
+func newOptions(t *testing.T, s *store) operate.Options {
+	t.Helper()
+	return operate.Options{
+		Problem:  func() (string, error) { return s.problem, s.cause },
+		Requests: requests.NewRecorder(),
+		Logger:   slog.New(slog.DiscardHandler),
+		Metrics: operate.Metrics{
+			Version: "v1.2.3", Observer: operate.NewObserver(),
+			Store:  func() storage.Stats { return s.stats },
+			Server: func() server.Stats { return server.Stats{} },
+			Tokens: func() auth.Stats {
+				return auth.Stats{Issuer: &auth.IssuerStats{Fetched: time.UnixMilli(1_700_000_000_000), Keys: 3, Failures: 4}}
+			},
+			CertificateExpires: func() time.Time { return time.UnixMilli(1_800_000_000_000) },
+		},
+	}
+}
+
+// newHandler returns the handler under test, for that store.
+func newHandler(t *testing.T, s *store, change ...func(*operate.Options)) http.Handler {
+	t.Helper()
+	options := newOptions(t, s)
+	for _, c := range change {
+		c(&options)
+	}
+	return operate.New(options).Handler(operate.Admin)
+}
+
+// send returns the response to a request, with the name and the value of more header fields.
+func send(t *testing.T, h http.Handler, method, target string, more ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody)
+	r.Header.Set("X-Request-Id", "mine-1")
+	for i := 0; i < len(more); i += 2 {
+		r.Header.Set(more[i], more[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Header().Get("X-Request-Id") != "mine-1" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%s %s: the headers are %v", method, target, w.Header())
+	}
+	return w
+}
+
+// wantError checks that a response is an Error with that code and text.
+func wantError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
+	t.Helper()
+	var got models.Error
+	err := json.Unmarshal(w.Body.Bytes(), &got)
+	if err != nil || w.Code != http.StatusBadRequest || w.Header().Get("Content-Type") != "application/json" ||
+		got.Code != code || !strings.Contains(got.Message, text) || !strings.HasSuffix(w.Body.String(), "}\n") {
+		t.Errorf("the response is %d %v %s, want error %d about %q", w.Code, w.Header(), w.Body, code, text)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, newStore())
+	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			if w := send(t, h, method, path); w.Code != http.StatusOK {
+				t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+			}
+		}
+		w := send(t, h, http.MethodPost, path)
+		wantError(t, w, models.CodeMethodNotAllowed, "Allow")
+		if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
+			t.Errorf("%s: Allow %q", path, allow)
+		}
+	}
+	for _, path := range []string{"/", "/plants", "/livez/", "/Readyz", "/debug/pprof/", "/debug/pprof/heap"} {
+		wantError(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "/readyz")
+	}
+}
+
+// TestRequests checks that the kept requests are JSON Lines.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	recorder := requests.NewRecorder()
+	h := newHandler(t, newStore(), func(o *operate.Options) { o.Requests = recorder })
+	for range 2 {
+		recorder.Observe(t.Context(), middleware.NewRefusal(models.NewError(431, "too large"), "", ""))
+	}
+	w := send(t, h, http.MethodGet, "/requests")
+	if lines := strings.SplitAfter(w.Body.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[1], `"error":431`) || w.Header().Get("Content-Type") != "application/jsonl" {
+		t.Errorf("the response is %v %s", w.Header(), w.Body)
+	}
+	wantError(t, send(t, h, http.MethodGet, "/requests?afer=1"), models.CodeBadRequest, "no other parameters")
+	if w := send(t, h, http.MethodPost, "/requests"); w.Header().Get("Allow") != "GET, HEAD, DELETE" {
+		t.Errorf("the response is %v %s", w.Header(), w.Body)
+	}
+}
+
+// TestReady checks that a reason why the server should not get requests makes /readyz fail, and not
+// /livez. The log has changes of readiness, with causes, and the response none of these.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	s := newStore()
+	var log strings.Builder
+	h := newHandler(t, s, func(o *operate.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	for _, step := range []struct {
+		problem string // empty: it is ready
+		cause   error
+		logged  string // empty: no line
+	}{
+		{"", nil, ""},
+		{"no store", errors.New("the disk hums"), `level=WARN msg="not ready" why="no store" cause="the disk hums"`},
+		{"no store", errors.New("it hums again"), ""},
+		{"", nil, `level=INFO msg="ready again"`},
+		{"shutting down", nil, `level=WARN msg="not ready" why="shutting down"`},
+	} {
+		log.Reset()
+		s.problem, s.cause = step.problem, step.cause
+		w, metric := send(t, h, http.MethodGet, "/readyz"), "\nplantstore_ready 0\n"
+		if step.problem != "" {
+			wantError(t, w, models.CodeUnavailable, "not ready: "+step.problem)
+		} else if metric = "\nplantstore_ready 1\n"; w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
+			t.Errorf("the response is %d %s", w.Code, w.Body)
+		}
+		if strings.Contains(w.Body.String(), "hums") {
+			t.Errorf("the response contains a cause: %s", w.Body)
+		}
+		if line := log.String(); !strings.Contains(line, step.logged) || (line == "") != (step.logged == "") {
+			t.Errorf("%q is logged, want %q", line, step.logged)
+		}
+		if !strings.Contains(send(t, h, http.MethodGet, "/metrics").Body.String(), metric) {
+			t.Errorf("the metrics lack %s", metric)
+		}
+		if w := send(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK || w.Body.String() != `{"status":"alive"}`+"\n" {
+			t.Errorf("/livez: %d %s", w.Code, w.Body)
+		}
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, newStore(), func(o *operate.Options) { o.Pprof = true })
+	for _, target := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/symbol"} {
+		if w := send(t, h, http.MethodGet, target); w.Code != http.StatusOK || w.Body.Len() == 0 {
+			t.Errorf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
+		}
+	}
+	for _, profile := range []string{"heap", "profile", "trace", "goroutine", "allocs", "block", "mutex", "threadcreate"} {
+		for _, seconds := range []string{"x", "-1", "111", "100000", "1e9", "NaN", "Inf", "1&seconds=100000", ""} {
+			wantError(t, send(t, h, http.MethodGet, "/debug/pprof/"+profile+"?seconds="+seconds), models.CodeBadRequest,
+				"the profile was refused: seconds: must be a number from 0 to 110")
+		}
+	}
+	for _, path := range []string{"/debug/pprof", "/debug/pprof/cmdline", "/debug/pprof/nosuch"} {
+		wantError(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "")
+	}
+}

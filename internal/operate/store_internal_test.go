@@ -1,0 +1,120 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// A fakeStore has plants in memory.
+type fakeStore struct {
+	storage.Engine // nil but for List and Count
+
+	ids      []int64          // ascending
+	names    map[int64]string // x unless set
+	corrupt  []int64          // ids of corrupt records
+	unnamed  bool             // errors about corrupt records don't have their ids
+	err      error            // of List and Count
+	closeErr error
+	slow     time.Duration // for each record
+	hangs    bool          // until the context ends
+
+	reads int // records that were read
+}
+
+func (f *fakeStore) List(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		if f.hangs {
+			<-ctx.Done()
+			yield(storage.Record{}, ctx.Err())
+			return
+		}
+		if f.err != nil {
+			yield(storage.Record{}, f.err)
+			return
+		}
+		start, found := slices.BinarySearch(f.ids, from)
+		ids := f.ids[start:]
+		if descending {
+			if found {
+				start++
+			}
+			ids = slices.Clone(f.ids[:start])
+			slices.Reverse(ids)
+		}
+		for _, id := range ids {
+			record, err := f.record(id)
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (f *fakeStore) record(id int64) (storage.Record, error) {
+	f.reads++
+	time.Sleep(f.slow)
+	if slices.Contains(f.corrupt, id) {
+		err := fmt.Errorf("%w: wrong checksum", storage.ErrCorrupt)
+		if !f.unnamed {
+			err = &storage.CorruptError{ID: id, Err: err}
+		}
+		return storage.Record{}, err
+	}
+	name, named := f.names[id]
+	if !named {
+		name = "x"
+	}
+	return storage.Record{ID: id, Plant: models.Plant{Name: name}}, nil
+}
+
+func (f *fakeStore) Count(ctx context.Context) (int64, error) {
+	if f.hangs {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return int64(len(f.ids)), f.err
+}
+
+func (f *fakeStore) Close() error { return f.closeErr }
+
+// store returns the store that has f as its engine.
+func (f *fakeStore) store() *storage.Store {
+	return storage.New(f, nil, storage.Limits{}, storage.Options{ReadOnly: true})
+}
+
+// site returns a site of the store, which is not served.
+func (f *fakeStore) site() *Site {
+	return &Site{key: "key", open: func(context.Context) (Backend, func() error, error) {
+		return New(Options{Store: f.store(), Info: Info{Place: "here"}}), f.Close, nil
+	}}
+}
+
+// idsOf returns the ids of plants, separated by blanks.
+func idsOf(plants []plant) string {
+	var ids []string
+	for _, p := range plants {
+		ids = append(ids, p.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// join returns ids, separated by blanks.
+func join(ids []int64) string { return strings.Trim(fmt.Sprint(ids), "[]") }
+
+// sequence returns n ids from first on.
+func sequence(first int64, n int) (ids []int64) {
+	for i := range n {
+		ids = append(ids, first+int64(i))
+	}
+	return ids
+}
