@@ -15,25 +15,11 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
-
 	"plantstore/models"
-)
-
-// leeway is the maximum clock difference between issuer and server (C4.22).
-const leeway = 5 * time.Second
-
-const (
-	// cacheBytes bounds the memory of the cache of verified tokens.
-	cacheBytes = 16 << 20
-	// entryBytes is about the memory of a token in the cache besides the token itself, with a
-	// subject of the maximum length.
-	entryBytes = 400
 )
 
 // Options are the keys of a [Verifier], and the claims that it requires. With zero Options it
@@ -64,7 +50,6 @@ type Options struct {
 // A Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
 	options Options // without Secrets and Keys
-	parser  *jwt.Parser
 	issuer  *issuer // nil: none
 
 	hits, misses atomic.Uint64 // of the token cache
@@ -75,93 +60,33 @@ type Verifier struct {
 	issued       []boundKey // fetched from the issuer
 }
 
-// A trusted holds the current keys and the tokens verified with them. New keys start with an
-// empty cache, so that no token outlives the key that it was signed with.
-type trusted struct {
-	keys []boundKey
-
-	mu       sync.RWMutex // guards the following
-	verified map[string]verified
-	bytes    int // of the memory of verified
-}
-
-// get returns what is known of a token, if it is in the cache.
-func (t *trusted) get(token string) (known verified, cached bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	known, cached = t.verified[token]
-	return known, cached
-}
-
-// put adds a token to the cache. A full one is emptied first.
-func (t *trusted) put(token string, known verified) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	size := len(token) + entryBytes
-	if t.bytes += size; t.bytes > cacheBytes {
-		clear(t.verified)
-		t.bytes = size
-	}
-	t.verified[strings.Clone(token)] = known // the token is part of a header field, which may be longer
-}
-
-// A verified token had a valid signature and valid claims when it was put into the cache.
-type verified struct {
-	subject     string
-	scoped      bool      // it has the required scope
-	from, until time.Time // with the leeway; until is zero without exp
-}
-
-// at returns an error if the token is not valid at a time.
-func (t verified) at(now time.Time) error {
-	switch {
-	case !t.until.IsZero() && !now.Before(t.until):
-		return jwt.ErrTokenExpired
-	case now.Before(t.from):
-		return jwt.ErrTokenNotValidYet
-	}
-	return nil
-}
-
 // New returns a Verifier. It fails for a secret that fails [Secret.Check], for a key that fails
-// [Key.Algorithms], and for a URL that fails [CheckJWKSURL].
+// [Key.Algorithms], for more than four secrets, or keys of an algorithm, without an ID, and for a URL
+// that fails [CheckJWKSURL].
 func New(o Options) (*Verifier, error) {
-	parser := jwt.NewParser(jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithLeeway(leeway))
-	jwt.RegisterSigningMethod(ed25519Alg, func() jwt.SigningMethod { return jwt.SigningMethodEdDSA })
-	v := &Verifier{options: o, parser: parser}
+	v := &Verifier{options: o}
 	v.options.Secrets, v.options.Keys = nil, nil
 	if o.JWKSURL != "" {
 		if err := CheckJWKSURL(o.JWKSURL); err != nil {
 			return nil, fmt.Errorf("the URL of the issuer's keys %w", err)
 		}
-		v.issuer = newIssuer(o.JWKSURL, v.setIssued, o.Logger)
+		v.issuer = newIssuer(o.JWKSURL, func(keys []boundKey) { v.replace(&v.issued, keys) }, o.Logger)
 	}
-	return v, v.SetKeys(o.Secrets, o.Keys)
+	if err := v.SetKeys(o.Secrets, o.Keys); err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 // SetKeys replaces the secrets and public keys that tokens may be signed with, except those of
 // the issuer. Tokens signed with removed keys are rejected from then on. It fails as [New] does,
 // and then keeps the previous keys.
 func (v *Verifier) SetKeys(secrets []Secret, public []Key) error {
-	var own []boundKey
-	for _, secret := range secrets {
-		if err := secret.Check(); err != nil {
-			return err
-		}
-		own = append(own, secret.bind())
+	keys, err := bind(secrets, public)
+	if err == nil {
+		v.replace(&v.own, keys)
 	}
-	issued, err := bindAll(public)
-	if err != nil {
-		return err
-	}
-	v.replace(&v.own, append(own, issued...))
-	return nil
-}
-
-// setIssued replaces the keys of the issuer, which were checked when they were parsed.
-func (v *Verifier) setIssued(keys []Key) {
-	bound, _ := bindAll(keys)
-	v.replace(&v.issued, bound)
+	return err
 }
 
 func (v *Verifier) replace(current *[]boundKey, keys []boundKey) {
@@ -174,8 +99,9 @@ func (v *Verifier) replace(current *[]boundKey, keys []boundKey) {
 	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: map[string]verified{}})
 }
 
-// Verify returns the subject of a valid token: sub, or empty if that is not a string. It fails with a [models.Error] of
-// CodeUnauthorized or, if only the scope is missing, of CodeForbidden.
+// Verify returns the subject of a valid token: sub, or empty if that is not a string. It fails with a
+// [models.Error] of CodeUnauthorized, of CodeForbidden if only the scope is missing, or of CodeUnavailable if
+// no key verifies the token and the issuer has never given keys (C4.25b).
 //
 // Valid tokens are cached. Their times are checked at each use. A token with an unknown kid may wait for
 // the issuer's keys, until ctx is done.
@@ -191,12 +117,12 @@ func (v *Verifier) Verify(ctx context.Context, token string) (subject string, er
 			trusted.put(token, found)
 		}
 	}
-	if err != nil {
-		return "", v.refuse(token, err)
+	if err == nil && !found.scoped {
+		err = refuse(ReasonScope, "the access token lacks the scope %s", v.options.Scope)
 	}
-	if !found.scoped {
-		v.refused[ReasonScope].Add(1)
-		return "", MissingScope(v.options.Scope)
+	if refusal, refused := errors.AsType[*refusal](err); refused {
+		v.refused[refusal.reason].Add(1)
+		return "", models.NewError(refusal.reason.code(), refusal.message).WithCause(refusal)
 	}
 	return found.subject, nil
 }
@@ -219,57 +145,39 @@ func MissingScope(scope string) *models.Error {
 
 // authenticate verifies a token that is not in the cache. If the kid of the token is unknown, it
 // first refreshes the keys of the issuer. It also returns the keys that it has used.
-func (v *Verifier) authenticate(ctx context.Context, before *trusted, token string) (verified, *trusted, error) {
-	used := before
-	claims, err := v.parse(used.keys, token)
-	if errors.Is(err, errUnknownKey) && v.issuer != nil {
-		v.issuer.refresh(ctx)
-		if used = v.trusted.Load(); used != before { // by this fetch, or one that has ended before
-			claims, err = v.parse(used.keys, token)
-		}
+func (v *Verifier) authenticate(ctx context.Context, used *trusted, token string) (verified, *trusted, error) {
+	t, err := parse(token)
+	if err == nil {
+		used, err = v.checkSignature(ctx, used, t)
 	}
-	if err != nil {
-		return verified{}, used, err
+	var found verified
+	if err == nil {
+		found, err = v.options.check(t.claims)
 	}
-	return claims.verified(v.options.Scope), used, nil
+	if refusal, refused := errors.AsType[*refusal](err); refused && t.kid != "" {
+		err = refusal.withKid(t.kid)
+	}
+	return found, used, err
 }
 
-// parse checks the format of a token, its signature and its claims (C4.21 to C4.23).
-func (v *Verifier) parse(keys []boundKey, token string) (*tokenClaims, error) {
-	if err := checkForm(token); err != nil {
-		return nil, err
+// checkSignature verifies the signature of a token, and returns the keys that it has used.
+func (v *Verifier) checkSignature(ctx context.Context, used *trusted, t parsedToken) (*trusted, error) {
+	err := t.verify(used.keys)
+	if err == nil || v.issuer == nil {
+		return used, err
 	}
-	claims, unknownKid := &tokenClaims{required: &v.options}, false
-	// The keys that are bound to the token's algorithm and match its kid. A token or a key
-	// without a kid matches all. Keys in the header itself are ignored (C4.21).
-	choose := func(token *jwt.Token) (any, error) {
-		kid, _ := token.Header["kid"].(string)
-		unknownKid = kid != "" && !slices.ContainsFunc(keys, func(k boundKey) bool { return k.id == kid })
-		var set jwt.VerificationKeySet
-		for _, key := range keys {
-			if key.verifies(kid, token.Method.Alg()) {
-				set.Keys = append(set.Keys, key.material)
-			}
+	known := func(k boundKey) bool { return k.id == t.kid }
+	if !v.issuer.hasGiven() || t.kid != "" && !slices.ContainsFunc(used.keys, known) {
+		v.issuer.refresh(ctx, t.kid)
+		if now := v.trusted.Load(); now != used { // by this fetch, or one that has ended before
+			used, err = now, t.verify(now.keys)
 		}
-		if set.Keys == nil {
-			return nil, errNoKey
-		}
-		return set, nil
 	}
-	if _, err := v.parser.ParseWithClaims(token, claims, choose); err != nil {
-		if unknownKid && !errors.Is(err, jwt.ErrTokenInvalidClaims) {
-			err = fmt.Errorf("%w: %w", errUnknownKey, err)
-		}
-		return nil, err
+	if err != nil && !v.issuer.hasGiven() {
+		err = errNoKeys
 	}
-	return claims, nil
+	return used, err
 }
-
-// Errors of tokens for which there is no key.
-var (
-	errNoKey      = errors.New("no key matches the algorithm and kid of the token")
-	errUnknownKey = errors.New("no key has this kid")
-)
 
 // Stats are counts since the start, and the state of the issuer.
 type Stats struct {
@@ -286,7 +194,7 @@ func (v *Verifier) Stats() Stats {
 		s.Refused[reason] = v.refused[reason].Load()
 	}
 	if v.issuer != nil {
-		issuer := v.issuer.currentStats()
+		issuer := v.issuer.stats()
 		s.Issuer = &issuer
 	}
 	return s

@@ -41,44 +41,60 @@ func TestVerifyAccepts(t *testing.T) {
 const (
 	badForm      = "well-formed"
 	badSignature = "not signed with a key"
+	badAlgorithm = "and this server accepts "
+	tooDeep      = "nests deeper than 16 levels"
 )
 
-// TestVerifyRefuses checks the reasons to reject a token (C4.21 to C4.23). internal/conformance has
+// nested returns JSON of that depth.
+func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+
+// TestVerifyRefuses checks the reasons to reject a token (C4.21 to C4.23, C4.25a). internal/conformance has
 // many more tokens for each of them, and sends them for keys of each type.
 func TestVerifyRefuses(t *testing.T) {
 	t.Parallel()
 	verifier := testVerifier(nil)
 	tokens := map[string]string{}
 	for header, message := range map[string]string{
-		`{"alg":"none","\u0061lg":"HS256"}`:      badForm,
-		`["HS256"]`:                              badForm,
-		`null`:                                   badForm,
-		`{"alg":"HS256"}{}`:                      badForm,
-		"{\"alg\":\"HS256\",\"x\":\"\xff\"}":     badForm,
-		`{"alg":"HS256","crit":["exp"],"exp":1}`: badForm,
-		`{"alg":"HS256","crit":null}`:            badForm,
-		`{"typ":"JWT"}`:                          badSignature,
-		`{"ALG":"HS256"}`:                        badSignature,
-		`{"alg":256}`:                            badSignature,
-		`{"alg":"hs256"}`:                        badSignature,
+		`{"alg":"none","\u0061lg":"HS256"}`:               badForm,
+		`["HS256"]`:                                       badForm,
+		`null`:                                            badForm,
+		`{"alg":"HS256"}{}`:                               badForm,
+		"{\"alg\":\"HS256\",\"x\":\"\xff\"}":              badForm,
+		`{"alg":"HS256","crit":["exp"],"exp":1}`:          badForm,
+		`{"alg":"HS256","crit":null}`:                     badForm,
+		`{"typ":"JWT"}`:                                   "is missing, and this server accepts HS256",
+		`{"ALG":"HS256"}`:                                 badAlgorithm,
+		`{"alg":256}`:                                     badAlgorithm,
+		`{"alg":"hs256"}`:                                 badAlgorithm,
+		`{"alg":"HS384"}`:                                 "is HS384, and this server accepts HS256",
+		`{"alg":"<script>"}`:                              "is unknown, and this server accepts HS256",
+		`{"alg":"HS256","x":` + nested(15) + `}`:          "",
+		`{"alg":"HS256","x":` + nested(16) + `}`:          tooDeep,
+		`{"alg":"HS256","x":` + strings.Repeat("[", 1500): tooDeep,
+		`{"alg":"HS256","x":"` + strings.Repeat("[", 1500) + `\"[[[[[[[[[[[[[[[["}`:             "",
+		`{"alg":"HS256","x":"` + strings.Repeat("x", 2048-len(`{"alg":"HS256","x":""}`)) + `"}`: "",
+		`{"alg":"HS256","x":"` + strings.Repeat("x", 2048-len(`{"alg":"HS256","x":"}`)) + `"}`:  "more than 2048 bytes",
 	} {
 		tokens[sign(header, `{}`)] = message
 	}
 	for payload, message := range map[string]string{
-		``:                      badForm,
-		`null`:                  badForm,
-		`[]`:                    badForm,
-		"{\"sub\":\"\xff\"}":    badForm,
-		`{"exp":1e11,"exp":0}`:  badForm,
-		`{"x":{"a":1,"a":1}}`:   badForm,
-		`{"exp":0}`:             "expired",
-		`{"exp":-1e400}`:        "expired",
-		`{"exp":"99999999999"}`: "exp must be a number",
-		`{"exp":null}`:          "exp must be a number",
-		`{"exp":{}}`:            "exp must be a number",
-		`{"nbf":"0"}`:           "nbf must be a number",
-		`{"nbf":1e400}`:         "not valid yet",
-		`{"exp":0,"nbf":1e400}`: "expired",
+		``:                            badForm,
+		`null`:                        badForm,
+		`[]`:                          badForm,
+		"{\"sub\":\"\xff\"}":          badForm,
+		`{"exp":1e11,"exp":0}`:        badForm,
+		`{"x":{"a":1,"a":1}}`:         badForm,
+		`{"x":` + nested(15) + `}`:    "",
+		`{"x":` + nested(16) + `}`:    tooDeep,
+		strings.Repeat(`{"a":`, 2000): tooDeep,
+		`{"exp":0}`:                   "expired",
+		`{"exp":-1e400}`:              "expired",
+		`{"exp":"99999999999"}`:       "exp must be a number",
+		`{"exp":null}`:                "exp must be a number",
+		`{"exp":{}}`:                  "exp must be a number",
+		`{"nbf":"0"}`:                 "nbf must be a number",
+		`{"nbf":1e400}`:               "not valid yet",
+		`{"exp":0,"nbf":1e400}`:       "expired",
 		`{"sub":"` + strings.Repeat("ä", 128) + `"}`: "sub must be at most 255 bytes long",
 	} {
 		tokens[token(payload)] = message
@@ -96,13 +112,18 @@ func TestVerifyRefuses(t *testing.T) {
 		{signed, badSignature},
 		{signed + encode("\x00"+signature), badSignature},
 		{signed + encode(strings.Repeat("\x00", 32)), badSignature},
-		{encode(`{"alg":"nOnE"}`) + "." + encode(`{}`) + ".", badSignature},
-		{encode(`{"alg":"none"}`) + "." + encode(`{}`) + "." + signature, badSignature},
+		{encode(`{"alg":"nOnE"}`) + "." + encode(`{}`) + ".", "is nOnE, and"},
+		{encode(`{"alg":"none"}`) + "." + encode(`{}`) + "." + signature, badAlgorithm},
+		{encode(`{"alg":"HS256"}`) + "." + encode(`{"x":`+nested(16)+`}`) + "." + signature, tooDeep},
 		{hmacKind("HS256", []byte(testSecret+"x")).token(`{}`), badSignature},
 	} {
 		tokens[parts[0]] = parts[1]
 	}
 	for token, message := range tokens {
+		if message == "" {
+			checkVerifies(t, verifier, map[string]bool{token: true})
+			continue
+		}
 		checkRefuses(t, verifier, token, models.CodeUnauthorized, message)
 	}
 }
@@ -127,6 +148,7 @@ func TestVerifyConfigured(t *testing.T) {
 		{audience, `{"aud":"plants"}`, ""},
 		{audience, `{"aud":["trees","api"]}`, ""},
 		{audience, `{"aud":["trees"]}`, "audience (aud)"},
+		{audience, `{"aud":["trees","shrubs","plant"]}`, "audience (aud)"},
 		{audience, `{}`, "required here: aud"},
 		{audience, `{"aud":[1,"plants"]}`, "required here: aud"},
 		{audience, `{"aud":{"plants":1}}`, "required here: aud"},

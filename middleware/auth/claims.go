@@ -1,8 +1,6 @@
 package auth
 
 import (
-	"encoding/base64"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -11,111 +9,91 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/golang-jwt/jwt/v5"
 )
+
+// leeway is the maximum clock difference between issuer and server (C4.22).
+const leeway = 5 * time.Second
 
 // MaxSubject is the maximum length in bytes of a subject.
 const MaxSubject = 255
 
-// The tokenClaims are the claims that the service uses. Unlike the library's types they
-// distinguish an exp of 0 from an absent one, match names case-sensitively and reject
-// duplicates (C4.22, C4.23).
-type tokenClaims struct {
-	jwt.RegisteredClaims // sub, iss, aud, exp and nbf
-
-	required *Options
-	scopes   []string
-	read     bool
+// The claims that the service uses (RFC 7519, section 4.1). Names match case-sensitively (C4.23).
+type claims struct {
+	Subject  jsontext.Value `json:"sub"`
+	Issuer   jsontext.Value `json:"iss"`
+	Audience jsontext.Value `json:"aud"`
+	Expires  jsontext.Value `json:"exp"`
+	From     jsontext.Value `json:"nbf"`
+	Scope    jsontext.Value `json:"scope"` // RFC 8693, section 4.2
+	Scp      jsontext.Value `json:"scp"`   // of several identity providers
 }
 
-// A claimError reports a claim of the wrong JSON type or length.
-type claimError struct{ claim, want string }
-
-func (e *claimError) Error() string { return e.claim + " is not " + e.want }
-
-// errClaims is returned for a payload that is not a JSON object without duplicates.
-var errClaims = fmt.Errorf("%w: the payload is not a JSON object", jwt.ErrTokenMalformed)
-
-// UnmarshalJSON decodes the payload of a token strictly.
-func (c *tokenClaims) UnmarshalJSON(payload []byte) error {
-	var fields map[string]jsontext.Value
-	if err := json.Unmarshal(payload, &fields); err != nil || fields == nil {
-		return errClaims
+// check returns what the cache keeps of a token with valid claims (C4.22). The token keeps no
+// reference to their text.
+func (o *Options) check(text []byte) (token verified, err error) {
+	var c claims
+	if err := unmarshalObject(text, &c); err != nil {
+		return verified{}, err
 	}
-	c.read, c.scopes = true, scopesOf(fields)
-	c.Subject, c.Issuer, c.Audience = stringOf(fields["sub"]), stringOf(fields["iss"]), stringsOf(fields["aud"])
-	var err error
-	if c.ExpiresAt, err = dateOf(fields, "exp"); err != nil {
-		return err
+	if token.until, err = dateOf("exp", c.Expires, leeway); err != nil {
+		return verified{}, err
 	}
-	c.NotBefore, err = dateOf(fields, "nbf")
-	return err
+	if token.from, err = dateOf("nbf", c.From, -leeway); err != nil {
+		return verified{}, err
+	}
+	if err := token.at(time.Now()); err != nil {
+		return verified{}, err
+	}
+	token.subject, token.scoped = stringOf(c.Subject), o.Scope == "" || slices.Contains(c.scopes(), o.Scope)
+	if len(token.subject) > MaxSubject {
+		return verified{}, invalidClaim("sub", "at most %d bytes long", MaxSubject)
+	}
+	return token, o.checkRequired(c)
 }
 
-// Validate implements [jwt.ClaimsValidator] for what the library does not check. It is called
-// after the signature was verified.
-func (c *tokenClaims) Validate() error {
-	switch {
-	case !c.read: // the payload is null
-		return errClaims
-	case len(c.Subject) > MaxSubject:
-		return &claimError{"sub", fmt.Sprintf("at most %d bytes long", MaxSubject)}
-	}
-	return c.checkRequired()
-}
-
-// checkRequired checks the claims that the configuration requires (C4.22). The library would
-// accept only one issuer, and names only one missing claim.
-func (c *tokenClaims) checkRequired() error {
-	o := c.required
-	var missing missingError
+// checkRequired checks the claims that the configuration requires.
+func (o *Options) checkRequired(c claims) error {
+	issuer, audiences := stringOf(c.Issuer), stringsOf(c.Audience)
+	var missing []string
+	reason := ReasonNoExpiry // of the first one
 	for _, claim := range []struct {
 		name             string
 		required, absent bool
+		reason           Reason
 	}{
-		{"exp", o.RequireExp, c.ExpiresAt == nil},
-		{"iss", o.Issuers != nil, c.Issuer == ""},
-		{"aud", o.Audiences != nil, strings.Join(c.Audience, "") == ""},
+		{"exp", o.RequireExp, c.Expires == nil, ReasonNoExpiry},
+		{"iss", o.Issuers != nil, issuer == "", ReasonIssuer},
+		{"aud", o.Audiences != nil, strings.Join(audiences, "") == "", ReasonAudience},
 	} {
 		if claim.required && claim.absent {
+			if missing == nil {
+				reason = claim.reason
+			}
 			missing = append(missing, claim.name)
 		}
 	}
 	accepted := func(audience string) bool { return slices.Contains(o.Audiences, audience) }
 	switch {
 	case missing != nil:
-		return missing
-	case o.Issuers != nil && !slices.Contains(o.Issuers, c.Issuer):
-		return jwt.ErrTokenInvalidIssuer
-	case o.Audiences != nil && !slices.ContainsFunc(c.Audience, accepted):
-		return jwt.ErrTokenInvalidAudience
+		return refuse(reason, "the access token lacks a claim that is required here: %s", strings.Join(missing, ", "))
+	case o.Issuers != nil && !slices.Contains(o.Issuers, issuer):
+		return refuse(ReasonIssuer, "the access token is from an issuer (iss) that is not accepted here")
+	case o.Audiences != nil && !slices.ContainsFunc(audiences, accepted):
+		return refuse(ReasonAudience, "the access token is meant for another audience (aud)")
 	}
 	return nil
 }
 
-// verified returns what the cache keeps of a valid token, without references to its claims.
-func (c *tokenClaims) verified(scope string) verified {
-	token := verified{subject: c.Subject, scoped: scope == "" || slices.Contains(c.scopes, scope)}
-	if c.ExpiresAt != nil {
-		token.until = c.ExpiresAt.Add(leeway)
+// scopes returns the scopes in scope or, without it, in scp.
+func (c claims) scopes() []string {
+	scope := c.Scope
+	if scope == nil {
+		scope = c.Scp
 	}
-	if c.NotBefore != nil {
-		token.from = c.NotBefore.Add(-leeway)
+	if scope.Kind() == jsontext.KindBeginArray {
+		return stringsOf(scope)
 	}
-	return token
-}
-
-// scopesOf returns the scopes in scope (RFC 8693, section 4.2) or, without it, in scp, which
-// several identity providers issue instead (C4.22).
-func scopesOf(fields map[string]jsontext.Value) []string {
-	claim, present := fields["scope"]
-	if !present {
-		claim = fields["scp"]
-	}
-	if claim.Kind() == jsontext.KindBeginArray {
-		return stringsOf(claim)
-	}
-	return strings.Fields(stringOf(claim))
+	return strings.Fields(stringOf(scope))
 }
 
 // stringOf returns the value of a JSON string, or "" for other JSON values.
@@ -139,44 +117,17 @@ func stringsOf(value jsontext.Value) []string {
 	return all
 }
 
-// dateOf returns a claim that is a NumericDate (RFC 7519, section 2), or nil if it is
+// dateOf returns a claim that is a NumericDate (RFC 7519, section 2), with the leeway, or zero if it is
 // absent. It must be a JSON number (C4.22), and is clamped to the years 1 to 9999.
-func dateOf(fields map[string]jsontext.Value, claim string) (*jwt.NumericDate, error) {
+func dateOf(claim string, value jsontext.Value, leeway time.Duration) (time.Time, error) {
 	const first, last = -62135596800, 253402300799
-	value, present := fields[claim]
-	if !present {
-		return nil, nil //nolint:nilnil // required by jwt.Claims
-	}
-	if value.Kind() != jsontext.KindNumber {
-		return nil, &claimError{claim, "a number"}
+	switch {
+	case value == nil:
+		return time.Time{}, nil
+	case value.Kind() != jsontext.KindNumber:
+		return time.Time{}, invalidClaim(claim, "a number")
 	}
 	seconds, _ := strconv.ParseFloat(string(value), 64) // out of range is ±Inf
 	whole, fraction := math.Modf(min(max(seconds, first), last))
-	return &jwt.NumericDate{Time: time.Unix(int64(whole), int64(fraction*1e9))}, nil
-}
-
-// tokenCharacters are the characters of a compact serialisation (RFC 7515, section 7.1). The
-// decoder of the standard library would also skip line ends.
-const tokenCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
-
-// checkForm checks what the library does not: a token has three segments of unpadded
-// base64url, and its header is a JSON object without duplicates and without crit, since
-// no extension is supported (RFC 7515, section 4.1.11).
-func checkForm(token string) error {
-	segments := strings.Split(token, ".")
-	if len(segments) != 3 || strings.Trim(token, tokenCharacters) != "" {
-		return jwt.ErrTokenMalformed
-	}
-	header, err := base64.RawURLEncoding.Strict().DecodeString(segments[0])
-	if err != nil {
-		return jwt.ErrTokenMalformed
-	}
-	var fields map[string]jsontext.Value
-	if err := json.Unmarshal(header, &fields); err != nil || fields == nil {
-		return jwt.ErrTokenMalformed
-	}
-	if _, critical := fields["crit"]; critical {
-		return fmt.Errorf("%w: crit", jwt.ErrTokenMalformed)
-	}
-	return nil
+	return time.Unix(int64(whole), int64(fraction*1e9)).Add(leeway), nil
 }

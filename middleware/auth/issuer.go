@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plantstore/internal/loopback"
@@ -27,8 +29,9 @@ const (
 	issuerInterval = 5 * time.Minute
 	// issuerRetry is the time between fetches while no key can be used.
 	issuerRetry = 5 * time.Second
-	// issuerPause is the minimum time between fetches caused by unknown keys.
-	issuerPause = 30 * time.Second
+	// issuerPause is the minimum time between fetches caused by the same unknown kid, and
+	// issuerBurst the number of such fetches in that time.
+	issuerPause, issuerBurst = 30 * time.Second, 8
 	// issuerPatience is the time without a successful fetch after which keys are removed.
 	issuerPatience = 24 * time.Hour
 )
@@ -47,17 +50,18 @@ type issuer struct {
 	url     string
 	shown   string // url without its query, which may contain a secret (C4.25)
 	client  *http.Client
-	publish func([]Key)
+	publish func([]boundKey)
 	logger  *slog.Logger
 
 	// fetching has one element during a fetch. The fields below are only for it.
-	fetching  chan struct{}
-	tried     time.Time // end of the last fetch
-	refreshAt time.Time // earliest next fetch for an unknown key
-	state     string    // of the keys, as last logged
+	fetching chan struct{}
+	tried    time.Time            // end of the last fetch
+	asked    map[string]time.Time // when an unknown kid caused a fetch
+	state    string               // of the keys, as last logged
 
-	mu       sync.Mutex // guards the following
-	stats    IssuerStats
+	given    atomic.Bool // the set has had keys
+	mu       sync.Mutex  // guards the following
+	current  IssuerStats
 	problem  error     // why no key can be used; nil: some can
 	failure  error     // of the last fetch
 	logged   string    // the last failure in the log; empty: none since the last success
@@ -72,13 +76,13 @@ type IssuerStats struct {
 }
 
 // newIssuer returns the issuer at a URL. Each fetch publishes its keys.
-func newIssuer(address string, publish func([]Key), logger *slog.Logger) *issuer {
+func newIssuer(address string, publish func([]boundKey), logger *slog.Logger) *issuer {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	shown, _, _ := strings.Cut(address, "?")
 	return &issuer{
-		url: address, shown: shown, publish: publish, logger: logger, fetching: make(chan struct{}, 1),
+		url: address, shown: shown, publish: publish, logger: logger, fetching: make(chan struct{}, 1), asked: map[string]time.Time{},
 		client:  &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect},
 		problem: errors.New("the keys have not been fetched yet"),
 	}
@@ -152,10 +156,10 @@ func (i *issuer) ready() error {
 	return i.problem
 }
 
-func (i *issuer) currentStats() IssuerStats {
+func (i *issuer) stats() IssuerStats {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.stats
+	return i.current
 }
 
 // fetch fetches the set and publishes its keys. A fetch begins when the previous one has ended, so that
@@ -171,7 +175,10 @@ func (i *issuer) replace(ctx context.Context) error {
 	i.tried = time.Now()
 	if err == nil {
 		i.publish(keys)
-		i.logChange(keys, ignored)
+		if len(keys) > 0 {
+			i.given.Store(true)
+		}
+		i.logChange(len(keys), ignored)
 		i.succeed(len(keys))
 		return nil
 	}
@@ -187,7 +194,7 @@ func (i *issuer) succeed(keys int) {
 	if i.logged != "" {
 		i.logger.Info("issuer keys fetched", "url", i.shown, "keys", keys)
 	}
-	i.stats.Fetched, i.stats.Keys = i.tried, keys
+	i.current.Fetched, i.current.Keys = i.tried, keys
 	i.problem, i.failure, i.logged = nil, nil, ""
 	if keys == 0 {
 		i.problem = errors.New("the set of the issuer has no usable keys")
@@ -198,21 +205,21 @@ func (i *issuer) succeed(keys int) {
 func (i *issuer) fail(err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.stats.Failures++
-	if i.tried.Sub(i.stats.Fetched) >= issuerPatience {
+	i.current.Failures++
+	if i.tried.Sub(i.current.Fetched) >= issuerPatience {
 		i.publish(nil)
-		i.stats.Keys, i.problem = 0, err
+		i.current.Keys, i.problem = 0, err
 	}
 	i.failure = err
 }
 
 // logChange logs keys that are ignored, and a set without any key that can be used, but not
 // again at each fetch.
-func (i *issuer) logChange(keys []Key, ignored []error) {
-	state := fmt.Sprint(len(keys) == 0, ignored)
+func (i *issuer) logChange(keys int, ignored []error) {
+	state := fmt.Sprint(keys == 0, ignored)
 	switch {
 	case state == i.state:
-	case len(keys) == 0:
+	case keys == 0:
 		i.logger.Warn("issuer has no usable keys", "url", i.shown, "causes", fmt.Sprint(ignored), "hint", "all tokens of the issuer are refused")
 	case len(ignored) > 0:
 		i.logger.Warn("issuer keys ignored", "url", i.shown, "causes", fmt.Sprint(ignored))
@@ -221,7 +228,7 @@ func (i *issuer) logChange(keys []Key, ignored []error) {
 }
 
 // get returns the keys of the set, and why others are ignored.
-func (i *issuer) get(ctx context.Context) (keys []Key, ignored []error, err error) {
+func (i *issuer) get(ctx context.Context) (keys []boundKey, ignored []error, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url, http.NoBody)
 	if err != nil {
 		return nil, nil, err
@@ -241,7 +248,10 @@ func (i *issuer) get(ctx context.Context) (keys []Key, ignored []error, err erro
 	case len(text) > maxKeySet:
 		return nil, nil, wrongURLError{fmt.Errorf("it has more than %d bytes", maxKeySet)}
 	}
-	keys, ignored, err = parseJWKSet(text)
+	set, ignored, err := parseJWKSet(text)
+	if err == nil {
+		keys, err = bind(nil, set)
+	}
 	if err != nil {
 		return nil, nil, wrongURLError{err}
 	}
@@ -316,21 +326,25 @@ func (i *issuer) logFailure() {
 	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect)
 }
 
-// refresh fetches the set for a token with an unknown key. Calls share a fetch that is in
-// progress, and fetches begin at least [issuerPause] apart, so that tokens with made-up keys
-// don't load the issuer.
-func (i *issuer) refresh(ctx context.Context) {
-	asked := time.Now()
+// hasGiven reports whether the set has ever had keys that can be used.
+func (i *issuer) hasGiven() bool { return i.given.Load() }
+
+// refresh fetches the set for a token with an unknown kid, or without one. Calls share a fetch that is in
+// progress. So that tokens with made-up kids don't load the issuer, each kid causes one fetch in
+// [issuerPause], and all of them [issuerBurst].
+func (i *issuer) refresh(ctx context.Context, kid string) {
+	arrived := time.Now()
 	select {
 	case i.fetching <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
 	defer func() { <-i.fetching }()
-	if i.tried.After(asked) || asked.Before(i.refreshAt) {
+	maps.DeleteFunc(i.asked, func(_ string, at time.Time) bool { return arrived.Sub(at) >= issuerPause })
+	if _, recent := i.asked[kid]; recent || i.tried.After(arrived) || len(i.asked) >= issuerBurst {
 		return
 	}
-	i.refreshAt = time.Now().Add(issuerPause)
+	i.asked[kid] = time.Now()
 	_ = i.replace(context.WithoutCancel(ctx)) // for all waiting requests, limited by the client's timeout; logged
 	i.logFailure()
 }

@@ -101,7 +101,7 @@ func TestIssuerRotatesKeys(t *testing.T) {
 	site.wantRequests(t, 1)
 	checkVerifies(t, verifier, map[string]bool{fresh.named(): true})
 	checkVerifies(t, verifier, map[string]bool{old.named(): false, local.token(`{}`): true, token(`{}`): true})
-	site.wantRequests(t, 2)
+	site.wantRequests(t, 3) // also for the old key
 	site.responds(http.StatusOK, `{"keys":[]}`)
 	if err := verifier.Fetch(t.Context()); err != nil {
 		t.Error(err)
@@ -145,7 +145,7 @@ func TestKeysFetchedMeanwhile(t *testing.T) {
 	site, verifier, _ := issuerOf(t, known)
 	site.publishes(t, fresh)
 	before := verifier.trusted.Load()
-	verifier.issuer.refresh(t.Context())
+	verifier.issuer.refresh(t.Context(), "fresh")
 	if _, _, err := verifier.authenticate(t.Context(), before, fresh.named()); err != nil {
 		t.Error(err)
 	}

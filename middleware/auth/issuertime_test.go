@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"plantstore/internal/must"
+	"plantstore/models"
 )
 
 // pass lets time pass in a bubble, and everything happen that is due.
@@ -36,8 +38,8 @@ func TestIssuerFetchesPeriodically(t *testing.T) {
 		}
 		site.publishes(t, fresh)
 		pass(issuerInterval)
-		checkVerifies(t, verifier, map[string]bool{old.headed(`{"alg":"HS256"}`): false, fresh.headed(`{"alg":"HS256"}`): true})
 		site.wantRequests(t, 3)
+		checkVerifies(t, verifier, map[string]bool{old.named(): false, fresh.named(): true})
 	})
 }
 
@@ -92,31 +94,64 @@ func TestOldKeysAreRemoved(t *testing.T) {
 			accepted bool
 		}{{24*time.Hour - time.Second, true}, {2 * time.Second, false}, {time.Hour, false}} {
 			pass(step.after)
-			checkVerifies(t, verifier, map[string]bool{known.headed(`{"alg":"HS256"}`): step.accepted, local.named(): true})
+			checkVerifies(t, verifier, map[string]bool{known.named(): step.accepted, local.named(): true})
 			if ready := verifier.Ready() == nil; ready != step.accepted || ready != (verifier.Stats().Issuer.Keys == 1) {
 				t.Errorf("Ready: %v, %+v", verifier.Ready(), *verifier.Stats().Issuer)
 			}
 		}
 		site.publishes(t, known)
 		pass(issuerRetry)
-		checkVerifies(t, verifier, map[string]bool{known.headed(`{"alg":"HS256"}`): true})
+		checkVerifies(t, verifier, map[string]bool{known.named(): true})
 	})
 }
 
-// TestUnknownKeysAreRateLimited checks that unknown keys cause at most one fetch in 30 s.
+// TestUnknownKeysAreRateLimited checks that the same unknown kid causes one fetch in 30 s, and does not delay the
+// keys of others; and that all of them cause eight.
 func TestUnknownKeysAreRateLimited(t *testing.T) {
 	t.Parallel()
-	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
+	known, fresh, other := ecKind(t, "known"), ecKind(t, "fresh"), ecKind(t, "other")
 	synctest.Test(t, func(t *testing.T) {
 		site, verifier, _ := issuerOf(t, known)
 		checkVerifies(t, verifier, map[string]bool{fresh.named(): false})
-		site.publishes(t, fresh)
+		site.publishes(t, fresh, other)
 		time.Sleep(issuerPause - time.Second)
 		checkVerifies(t, verifier, map[string]bool{fresh.named(): false})
 		site.wantRequests(t, 2)
-		time.Sleep(time.Second)
-		checkVerifies(t, verifier, map[string]bool{fresh.named(): true})
+		checkVerifies(t, verifier, map[string]bool{other.named(): true, fresh.named(): true})
 		site.wantRequests(t, 3)
+		for i := range 20 {
+			checkVerifies(t, verifier, map[string]bool{known.headed(fmt.Sprintf(`{"alg":"HS256","kid":"%d"}`, i)): false})
+		}
+		site.wantRequests(t, 1+issuerBurst)
+		time.Sleep(issuerPause)
+		checkVerifies(t, verifier, map[string]bool{known.named(): false})
+		site.wantRequests(t, 2+issuerBurst)
+	})
+}
+
+// TestNoKeysYet checks that while the issuer has never given keys, a token that no key verifies is error 503
+// (C4.25b), and that such a token fetches the keys.
+func TestNoKeysYet(t *testing.T) {
+	t.Parallel()
+	known, local := ecKind(t, "known"), ecKind(t, "local")
+	synctest.Test(t, func(t *testing.T) {
+		site, verifier, _ := issuerOf(t)
+		setKeys(t, verifier, local)
+		for _, set := range []string{"", `{"keys":[]}`} {
+			site.responds(map[bool]int{true: http.StatusBadGateway, false: http.StatusOK}[set == ""], set)
+			checkRefuses(t, verifier, known.named(), models.CodeUnavailable, "no keys of its issuer yet")
+			checkRefuses(t, verifier, known.headed(`{"alg":"HS256"}`), models.CodeUnavailable, "no keys of its issuer yet")
+			checkRefuses(t, verifier, token(`{}`), models.CodeUnavailable, "no keys of its issuer yet")
+			checkRefuses(t, verifier, "x", models.CodeUnauthorized, badForm)
+			checkRefuses(t, verifier, local.sign(`{"alg":"HS256","kid":"local"}`, `{"exp":0}`), models.CodeUnauthorized, "expired")
+			checkVerifies(t, verifier, map[string]bool{local.named(): true})
+			time.Sleep(issuerPause)
+		}
+		site.publishes(t, known)
+		checkVerifies(t, verifier, map[string]bool{known.named(): true})
+		site.responds(http.StatusOK, `{"keys":[]}`)
+		must.Do(t, verifier.Fetch(t.Context()))
+		checkRefuses(t, verifier, known.named(), models.CodeUnauthorized, badSignature)
 	})
 }
 
@@ -142,7 +177,7 @@ func TestFetchAfterSlowFetch(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(started), err)
 		}
 		slow.Wait()
-		checkVerifies(t, verifier, map[string]bool{old.headed(`{"alg":"HS256"}`): false, fresh.headed(`{"alg":"HS256"}`): true})
+		checkVerifies(t, verifier, map[string]bool{old.named(): false, fresh.named(): true})
 	})
 }
 

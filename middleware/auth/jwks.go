@@ -8,7 +8,6 @@ import (
 	"github.com/MicahParks/jwkset"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/golang-jwt/jwt/v5"
 )
 
 // lenient decodes what [parseJWK] checks in each entry.
@@ -75,7 +74,7 @@ func parseJWK(text jsontext.Value) (Key, error) {
 	}
 	alg := jwk.ALG.String()
 	if alg == ed25519Alg {
-		alg = jwt.SigningMethodEdDSA.Alg()
+		alg = "EdDSA"
 	}
 	key := Key{ID: jwk.KID, Alg: alg, Public: parsed.Key()}
 	_, err = key.Algorithms()

@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,16 +19,13 @@ var errUnfitKey = errors.New("the key cannot be used")
 // of a key does not support.
 var ErrAlgorithm = errors.New("keys of its type do not support the algorithm")
 
-// The limits of an RSA modulus in bits. The minimum is from RFC 7518, section 3.3; the
-// maximum keeps verification well below a millisecond.
+// The limits of an RSA modulus in bits. The minimum is from RFC 7518, section 3.3; the maximum, and
+// that of the exponent, keep verification below a millisecond.
 const (
-	minRSA = 2048
-	maxRSA = 8192
+	minRSA      = 2048
+	maxRSA      = 4096
+	maxExponent = 65537
 )
-
-func algorithms() []string {
-	return []string{"HS256", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-}
 
 // ed25519Alg is the name that RFC 9864, section 2.2, gives to EdDSA by an Ed25519 key.
 const ed25519Alg = "Ed25519"
@@ -38,7 +36,7 @@ type Key struct {
 	ID string
 	// Alg is the only algorithm of the signatures; empty: all those of the key's type.
 	Alg string
-	// Public is an *[rsa.PublicKey] of 2048 to 8192 bits, an *[ecdsa.PublicKey] on the curve P-256,
+	// Public is an *[rsa.PublicKey] of 2048 to 4096 bits, an *[ecdsa.PublicKey] on the curve P-256,
 	// P-384 or P-521, or an [ed25519.PublicKey].
 	Public crypto.PublicKey
 }
@@ -66,17 +64,30 @@ type boundKey struct {
 	material   any // for jwt.SigningMethod.Verify
 }
 
-func (k boundKey) verifies(kid, alg string) bool {
-	return (k.id == "" || kid == "" || k.id == kid) && slices.Contains(k.algorithms, alg)
-}
-
-func bindAll(keys []Key) (bound []boundKey, err error) {
-	for _, key := range keys {
+// bind returns the keys of valid secrets and public keys.
+func bind(secrets []Secret, public []Key) (bound []boundKey, err error) {
+	unnamed := map[string]int{} // keys without an ID, by their algorithm
+	for _, secret := range secrets {
+		if err := secret.Check(); err != nil {
+			return nil, err
+		}
+		unnamed["HS256"]++
+		bound = append(bound, boundKey{algorithms: []string{"HS256"}, material: []byte(secret)})
+	}
+	for _, key := range public {
 		algorithms, err := key.Algorithms()
 		if err != nil {
 			return nil, err
 		}
+		if key.ID == "" {
+			unnamed[algorithms[0]]++
+		}
 		bound = append(bound, boundKey{key.ID, algorithms, key.Public})
+	}
+	for algorithm, n := range unnamed {
+		if n > maxTrials {
+			return nil, fmt.Errorf("there are %d keys for %s without a kid, and a token is tried with at most %d", n, algorithm, maxTrials)
+		}
 	}
 	return bound, nil
 }
@@ -89,6 +100,9 @@ func algorithmsOf(public crypto.PublicKey) ([]string, error) {
 		if bits := key.N.BitLen(); bits < minRSA || bits > maxRSA {
 			return nil, fmt.Errorf("an RSA key must have %d to %d bits, and has %d", minRSA, maxRSA, bits)
 		}
+		if key.N.Bit(0) == 0 || key.E&1 == 0 || key.E < 3 || key.E > maxExponent {
+			return nil, fmt.Errorf("an RSA key must have an odd modulus, and an odd exponent from 3 to %d", maxExponent)
+		}
 		return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}, nil
 	case *ecdsa.PublicKey:
 		curve := key.Curve.Params().Name
@@ -97,8 +111,23 @@ func algorithmsOf(public crypto.PublicKey) ([]string, error) {
 		}
 		return nil, fmt.Errorf("an EC key must be on the curve P-256, P-384 or P-521, and is on %s", curve)
 	case ed25519.PublicKey:
+		if len(key) != ed25519.PublicKeySize || hasLowOrder(key) {
+			return nil, errors.New("an Ed25519 key must have 32 bytes, and not be of low order: it would verify forged signatures")
+		}
 		return []string{"EdDSA"}, nil
 	default:
 		return nil, errors.New("tokens are signed with RSA, EC or Ed25519 keys")
 	}
+}
+
+// hasLowOrder reports whether an Ed25519 key is a point of order 1, 2, 4 or 8: its y coordinate, in
+// little-endian order below the sign of x, is 0, 1, -1 or one of two others, perhaps not reduced.
+func hasLowOrder(key ed25519.PublicKey) bool {
+	y := hex.EncodeToString(append(slices.Clone(key[:31]), key[31]&0x7f))
+	ones := strings.Repeat("ff", 30)
+	return slices.Contains([]string{
+		strings.Repeat("00", 32), "01" + strings.Repeat("00", 31), "ec" + ones + "7f", "ed" + ones + "7f", "ee" + ones + "7f",
+		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+		"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+	}, y)
 }

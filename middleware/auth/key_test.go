@@ -2,10 +2,14 @@ package auth
 
 import (
 	"context"
+	"crypto"
+	"crypto/ed25519"
 	"crypto/rsa"
+	"encoding/hex"
 	"errors"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"plantstore/internal/must"
@@ -26,9 +30,9 @@ func TestKeysAreBoundToAlgorithms(t *testing.T) {
 				t.Errorf("%s by a key for %s: %v, want it accepted: %t", alg, kind.alg, err, fits)
 			}
 		}
-		for _, alg := range []string{"HS256", "HS384", "HS512"} {
+		for alg, message := range map[string]string{"HS256": badSignature, "HS384": badAlgorithm, "HS512": badAlgorithm} {
 			byPublicKey := hmacKind(alg, kind.public).headed(`{"alg":"HS256"}`)
-			checkRefuses(t, verifier, byPublicKey, models.CodeUnauthorized, badSignature)
+			checkRefuses(t, verifier, byPublicKey, models.CodeUnauthorized, message)
 		}
 		if kind.alg != "HS256" { // the secret is the same
 			checkRefuses(t, verifier, others[i].token(`{}`), models.CodeUnauthorized, badSignature)
@@ -45,23 +49,59 @@ func TestAlgOfKey(t *testing.T) {
 	}
 }
 
-// TestKidChoosesKey checks that a token with a kid is verified only with the key that has it.
+// TestKidChoosesKey checks that a token with a kid is verified only with the key that has it, or with one
+// without; and that a kid is required if each key of the algorithm has one.
 func TestKidChoosesKey(t *testing.T) {
 	t.Parallel()
-	a, b := ecKind(t, "a"), ecKind(t, "b")
-	verifier := newVerifier(Options{Keys: []Key{a.key, b.key}})
-	for header, accepted := range map[string]bool{
-		`{"alg":"HS256"}`:           true,
-		`{"alg":"HS256","kid":"a"}`: true,
-		`{"alg":"HS256","kid":7}`:   true,
-		`{"alg":"HS256","kid":"b"}`: false,
-		`{"alg":"HS256","kid":"A"}`: false,
-		`{"alg":"HS256","KID":"b"}`: true,
+	a, b, unnamed := ecKind(t, "a"), ecKind(t, "b"), ecKind(t, "")
+	named, mixed := newVerifier(Options{Keys: keysOf([]kind{a, b})}), newVerifier(Options{Keys: keysOf([]kind{a, b, unnamed})})
+	for _, test := range []struct {
+		verifier *Verifier
+		token    string
+		message  string // empty: accepted
+	}{
+		{named, a.headed(`{"alg":"HS256","kid":"a"}`), ""},
+		{named, a.headed(`{"alg":"HS256","kid":"b"}`), badSignature},
+		{named, a.headed(`{"alg":"HS256","kid":"A"}`), badSignature},
+		{named, a.headed(`{"alg":"HS256"}`), "lacks kid"},
+		{named, a.headed(`{"alg":"HS256","kid":7}`), "lacks kid"},
+		{named, a.headed(`{"alg":"HS256","KID":"a"}`), "lacks kid"},
+		{mixed, a.headed(`{"alg":"HS256"}`), ""},
+		{mixed, unnamed.headed(`{"alg":"HS256","kid":"a"}`), ""},
+		{mixed, unnamed.headed(`{"alg":"HS256","kid":"c"}`), ""},
+		{mixed, a.headed(`{"alg":"HS256","kid":"b"}`), badSignature},
 	} {
-		if _, err := verifier.Verify(context.Background(), a.headed(header)); (err == nil) != accepted {
-			t.Errorf("%s by key a: %v, want accepted: %t", header, err, accepted)
+		if test.message != "" {
+			checkRefuses(t, test.verifier, test.token, models.CodeUnauthorized, test.message)
+		} else if _, err := test.verifier.Verify(t.Context(), test.token); err != nil {
+			t.Errorf("%s: %v", readable(test.token), err)
 		}
 	}
+}
+
+// TestTrialsAreBounded checks that a token is tried with at most four keys, the likeliest first, and that
+// more keys without a kid are an error.
+func TestTrialsAreBounded(t *testing.T) {
+	t.Parallel()
+	var all []kind
+	for _, id := range []string{"a", "b", "c", "d", ""} {
+		all = append(all, ecKind(t, id))
+	}
+	verifier := newVerifier(Options{Keys: keysOf(all)})
+	for i, accepted := range []bool{true, true, true, false, true} {
+		if _, err := verifier.Verify(t.Context(), all[i].token(`{}`)); (err == nil) != accepted {
+			t.Errorf("a token without kid by key %q: %v, want accepted: %t", all[i].key.ID, err, accepted)
+		}
+		checkVerifies(t, verifier, map[string]bool{all[i].named(): true})
+	}
+	public := keysOf([]kind{ecKind(t, ""), ecKind(t, ""), ecKind(t, ""), ecKind(t, ""), ecKind(t, "")})
+	secrets := slices.Repeat([]Secret{Secret(testSecret)}, 5)
+	for _, o := range []Options{{Keys: public}, {Secrets: secrets}} {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), "at most 4") {
+			t.Errorf("5 keys without a kid: %v", err)
+		}
+	}
+	newVerifier(Options{Keys: public[1:], Secrets: secrets[1:]})
 }
 
 // TestRotation checks that a token is rejected, even from the cache, as soon as its key is
@@ -107,13 +147,40 @@ func TestVerifiedTokenIsCheap(t *testing.T) {
 	}
 }
 
-// TestSizeOfRSAKey checks the limits of a modulus.
-func TestSizeOfRSAKey(t *testing.T) {
+// TestUnfitKeys checks the limits of keys: of an RSA modulus and its exponent, and Ed25519 keys of low order,
+// which verify signatures that anybody can make.
+func TestUnfitKeys(t *testing.T) {
 	t.Parallel()
-	for bits, fits := range map[int]bool{2047: false, 2048: true, 8192: true, 8193: false} {
-		key := &rsa.PublicKey{N: new(big.Int).SetBit(big.NewInt(1), bits-1, 1), E: 65537}
-		if _, err := (Key{Public: key}).Algorithms(); (err == nil) != fits || !fits && !errors.Is(err, errUnfitKey) {
-			t.Errorf("%d bits: %v, want it to fit: %t", bits, err, fits)
+	modulus := func(bits int) *big.Int { return new(big.Int).SetBit(big.NewInt(1), bits-1, 1) }
+	identity := append([]byte{1}, make([]byte, 31)...)
+	forged := append(slices.Clone(identity), make([]byte, 32)...)
+	if !ed25519.Verify(identity, []byte("anything"), forged) {
+		t.Error("the forged signature is not valid")
+	}
+	negative := slices.Clone(identity)
+	negative[31] |= 0x80
+	eight := must.Get(hex.DecodeString("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"))(t)
+	for _, test := range []struct {
+		public crypto.PublicKey
+		fits   bool
+	}{
+		{&rsa.PublicKey{N: modulus(2047), E: 65537}, false},
+		{&rsa.PublicKey{N: modulus(2048), E: 65537}, true},
+		{&rsa.PublicKey{N: modulus(4096), E: 3}, true},
+		{&rsa.PublicKey{N: modulus(4097), E: 65537}, false},
+		{&rsa.PublicKey{N: modulus(2048), E: 1}, false},
+		{&rsa.PublicKey{N: modulus(2048), E: 4}, false},
+		{&rsa.PublicKey{N: modulus(2048), E: 65539}, false},
+		{&rsa.PublicKey{N: new(big.Int).SetBit(modulus(2048), 0, 0), E: 65537}, false},
+		{ed25519.PublicKey(identity), false},
+		{ed25519.PublicKey(negative), false},
+		{ed25519.PublicKey(make([]byte, 32)), false},
+		{ed25519.PublicKey(eight), false},
+		{ed25519.PublicKey(identity[:31]), false},
+		{nil, false},
+	} {
+		if _, err := New(Options{Keys: []Key{{Public: test.public}}}); (err == nil) != test.fits || !test.fits && !errors.Is(err, errUnfitKey) {
+			t.Errorf("%.60v: %v, want it to fit: %t", test.public, err, test.fits)
 		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/golang-jwt/jwt/v5"
-
 	"plantstore/models"
 )
 
@@ -45,11 +43,6 @@ func (s Secret) Check() error {
 		return fmt.Errorf("%w: it has %d bytes, HS256 needs at least %d; make one with: openssl rand -hex 32", errWeakSecret, len(s), minSecret)
 	}
 	return nil
-}
-
-// bind returns the key that verifies tokens signed with the secret, by HS256.
-func (s Secret) bind() boundKey {
-	return boundKey{algorithms: []string{jwt.SigningMethodHS256.Alg()}, material: []byte(s)}
 }
 
 // isKey reports whether text is a key or a certificate: in PEM, a JWK or JWK Set, or DER, also

@@ -1,0 +1,154 @@
+package auth
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// The limits of what is parsed before a signature is verified (C4.25a): a parser that recurses would
+// keep a large stack for each connection.
+const (
+	maxHeader = 2 << 10 // bytes, decoded
+	maxDepth  = 16      // of objects and arrays, in the header and in the claims
+)
+
+// maxTrials is the maximum number of keys that a token is tried with (C4.25a).
+const maxTrials = 4
+
+// A parsedToken is well-formed, and not verified.
+type parsedToken struct {
+	alg, kid  string // in the header; empty: none
+	signed    string // the header and the claims, as they were signed
+	claims    []byte // JSON
+	signature []byte
+}
+
+// parse decodes a token: three segments of unpadded base64url (RFC 7515, section 7.1). Its header is
+// a JSON object without duplicates and without crit, since no extension is supported (section 4.1.11).
+// Keys in the header are ignored (C4.21).
+func parse(token string) (t parsedToken, err error) {
+	segments := strings.SplitN(token, ".", 4)
+	switch {
+	case token == "":
+		return t, refuse(ReasonMalformed, "the access token is empty; plantstore token prints one")
+	case len(segments) != 3:
+		return t, errMalformed
+	case base64.RawURLEncoding.DecodedLen(len(segments[0])) > maxHeader:
+		return t, refuse(ReasonMalformed, "the header of the access token has more than %d bytes", maxHeader)
+	}
+	t.signed = token[:len(segments[0])+1+len(segments[1])]
+	var decoded [3][]byte
+	for i, segment := range segments {
+		// The decoder skips line ends.
+		if decoded[i], err = base64.RawURLEncoding.Strict().DecodeString(segment); err != nil || strings.ContainsAny(segment, "\r\n") {
+			return t, errMalformed
+		}
+	}
+	var header struct {
+		Alg  jsontext.Value `json:"alg"`
+		Kid  jsontext.Value `json:"kid"`
+		Crit jsontext.Value `json:"crit"`
+	}
+	if isTooDeep(decoded[0]) || isTooDeep(decoded[1]) {
+		return t, refuse(ReasonMalformed, "the access token nests deeper than %d levels", maxDepth)
+	}
+	if err := unmarshalObject(decoded[0], &header); err != nil || header.Crit != nil {
+		return t, errMalformed
+	}
+	t.alg, t.kid, t.claims, t.signature = stringOf(header.Alg), stringOf(header.Kid), decoded[1], decoded[2]
+	return t, nil
+}
+
+// unmarshalObject decodes a JSON object without duplicate names.
+func unmarshalObject(text []byte, fields any) error {
+	if jsontext.Value(text).Kind() != jsontext.KindBeginObject || json.Unmarshal(text, fields) != nil {
+		return errMalformed
+	}
+	return nil
+}
+
+// isTooDeep reports whether JSON nests deeper than maxDepth. A text that is not valid JSON may be too
+// deep after its first error only, where no parser gets.
+func isTooDeep(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// verify checks the signature with the keys that are bound to the algorithm and that have the kid of
+// the token, or none. Without a kid, all keys of the algorithm are tried, unless each has a kid: then
+// the token needs one, too.
+func (t parsedToken) verify(keys []boundKey) error {
+	alg := t.alg
+	if alg == ed25519Alg {
+		alg = "EdDSA"
+	}
+	fitting := slices.DeleteFunc(slices.Clone(keys), func(k boundKey) bool { return !slices.Contains(k.algorithms, alg) })
+	if len(fitting) == 0 {
+		return t.unknownAlgorithm(keys)
+	}
+	fitting = slices.DeleteFunc(fitting, func(k boundKey) bool { return k.id != t.kid && k.id != "" && t.kid != "" })
+	slices.SortStableFunc(fitting, func(a, b boundKey) int { return t.distance(a) - t.distance(b) })
+	switch {
+	case len(fitting) == 0:
+		return errUnknownKey
+	case t.kid == "" && fitting[0].id != "":
+		return refuse(ReasonUnknownKey, "the header of the access token lacks kid, the name of the key that signed it")
+	}
+	method := jwt.GetSigningMethod(alg)
+	for _, key := range fitting[:min(len(fitting), maxTrials)] {
+		if method.Verify(t.signed, t.signature, key.material) == nil {
+			return nil
+		}
+	}
+	return errSignature
+}
+
+// distance orders keys: first those with the kid of the token, or, if it has none, those without.
+func (t parsedToken) distance(k boundKey) int {
+	if k.id == t.kid {
+		return 0
+	}
+	return 1
+}
+
+// unknownAlgorithm returns the error if no key is bound to the algorithm.
+func (t parsedToken) unknownAlgorithm(keys []boundKey) error {
+	var accepted []string
+	for _, key := range keys {
+		accepted = append(accepted, key.algorithms...)
+	}
+	if accepted == nil {
+		return errUnknownKey
+	}
+	slices.Sort(accepted)
+	const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-+"
+	arrived := t.alg
+	switch {
+	case arrived == "":
+		arrived = "missing"
+	case len(arrived) > 20 || strings.Trim(arrived, characters) != "":
+		arrived = "unknown"
+	}
+	return refuse(ReasonUnknownKey, "the algorithm (alg) of the access token is %s, and this server accepts %s",
+		arrived, strings.Join(slices.Compact(accepted), ", "))
+}
