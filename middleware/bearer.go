@@ -32,10 +32,13 @@ func Bearer(verify Verify, missing func()) gin.HandlerFunc {
 		case missing != nil:
 			missing()
 		}
-		if err != nil {
-			c.Header("WWW-Authenticate", challenge+errorCode(err, sent))
-			Fail(c, err)
+		if err == nil {
+			return
 		}
+		if failure, _ := errors.AsType[*models.Error](err); failure == nil || !failure.Code.ServerFault() {
+			c.Header("WWW-Authenticate", challenge+errorCode(err, sent))
+		}
+		Fail(c, err)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestBearer(t *testing.T) {
 	)
 	tests := map[string]struct {
 		authorization []string
-		challenge     string // empty: the handler is reached
+		challenge     string // empty: no challenge; without a message the handler is reached
 		message       string // part of it
 	}{
 		"good":             {[]string{"bEARER   good"}, "", ``},
@@ -107,6 +107,7 @@ func TestBearer(t *testing.T) {
 		"bad":              {[]string{"Bearer good good"}, invalid, `not valid`},
 		"two lines":        {[]string{"Bearer good", "Bearer good"}, several, `not several`},
 		"not allowed here": {[]string{"Bearer limited"}, noScope, `the scope is missing`},
+		"no keys yet":      {[]string{"Bearer early"}, "", `no keys yet`},
 	}
 	verify := func(_ context.Context, token string) (string, error) {
 		switch token {
@@ -114,6 +115,8 @@ func TestBearer(t *testing.T) {
 			return "somebody", nil
 		case "limited":
 			return "", models.NewError(models.CodeForbidden, "the scope is missing")
+		case "early":
+			return "", models.NewError(models.CodeUnavailable, "no keys yet")
 		}
 		return "", models.NewError(models.CodeUnauthorized, "the token is not valid")
 	}
@@ -134,6 +137,8 @@ func TestBearer(t *testing.T) {
 				checkError(t, w, models.CodeForbidden, tt.message)
 			case tt.challenge != "":
 				checkError(t, w, models.CodeUnauthorized, tt.message)
+			case tt.message != "":
+				checkError(t, w, models.CodeUnavailable, tt.message)
 			case !reached(w):
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/must"
+	"plantstore/models"
 )
 
 // fields returns as many header fields as fit into size bytes, with different short names.
@@ -60,6 +62,37 @@ func TestMemoryOfConnections(t *testing.T) { //nolint:paralleltest // its client
 			waiting.Wait()
 			if name == "the same, not ended" {
 				plantstore.Await(t, "the server has read all", func() bool { return !unread(t, s) })
+			}
+			each := (peak(s) - before) / connections
+			t.Logf("%d KiB for each connection", each>>10)
+			if each > most {
+				t.Errorf("%d bytes for each connection, want at most %d", each, most)
+			}
+		})
+	}
+}
+
+// TestMemoryOfNestedTokens checks how much memory a connection keeps after a token whose header or claims nest
+// as deep as a header has room for: parsers that recurse grow the stack of its goroutine.
+func TestMemoryOfNestedTokens(t *testing.T) { //nolint:paralleltest // its clients need much memory, too
+	const connections, size, most = 2000, 10 << 10, 100 << 10
+	encode := base64.RawURLEncoding.EncodeToString
+	good := encode([]byte(`{"alg":"HS256"}`))
+	deep := encode([]byte(`{"alg":"HS256","x":` + strings.Repeat("[", size)))
+	for name, token := range map[string]string{ //nolint:paralleltest // as above
+		"short":   good + "." + encode([]byte(`{}`)) + ".AAAA",
+		"header":  deep + "." + encode([]byte(`{}`)) + ".AAAA",
+		"claims":  good + "." + deep + ".AAAA",
+		"objects": good + "." + encode([]byte(strings.Repeat(`{"x":`, size/5))) + ".AAAA",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
+			before := peak(s)
+			for range connections {
+				c := plantstore.Dial(t, s.BaseURL)
+				if reply, err := c.Do(plantstore.Create(token, "")); err != nil || reply.Code != models.CodeUnauthorized || reply.Closes {
+					t.Fatalf("%+v, %v", reply, err)
+				}
 			}
 			each := (peak(s) - before) / connections
 			t.Logf("%d KiB for each connection", each>>10)

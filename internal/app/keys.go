@@ -102,7 +102,10 @@ func (a *App) loadKeys(generate bool) (secrets []auth.Secret, generated bool, er
 	for _, reason := range skipped {
 		a.logger.Warn("public key skipped", "cause", reason.Error())
 	}
-	return secrets, generated, a.verifier.SetKeys(secrets, public)
+	if err := a.verifier.SetKeys(secrets, public); err != nil {
+		return nil, false, config.Invalid("JWT_SECRET_FILE, JWT_PUBLIC_KEYS: %w", err)
+	}
+	return secrets, generated, nil
 }
 
 // readSecrets is [ReadSecrets]. An ephemeral server that cannot store a generated secret keeps it in

@@ -129,7 +129,7 @@ func TestTokensOfProviders(t *testing.T) {
 	}
 	log := s.log()
 	for _, kid := range []string{"k1", "k2", long[:64], "REDACTED"} {
-		if !strings.Contains(log, `"cause":"kid \"`+kid+`\": `) {
+		if !strings.Contains(log, `, kid \"`+kid+`\""`) {
 			t.Errorf("the log lacks the kid %s", kid)
 		}
 	}

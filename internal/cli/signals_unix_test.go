@@ -39,16 +39,18 @@ func TestKeysAreReloaded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	issuer := newProvider(t)
 	publish := func(set string) { issuer.responds(http.StatusOK, set) }
-	publish(ed25519Set(t, "issued", "1"))
+	publish(ed25519Set(t, "issued", "k"))
 	writeKeyPair(t, "a")
 	writeFile(t, "secrets", secret+"\n")
 	s := startServer(t, "plantstore", []string{
 		"JWT_SECRET_FILE=secrets", "JWT_PUBLIC_KEYS=a.pub", "JWT_JWKS_URL=" + issuer.url,
 	})
 	base := s.ready(t).BaseURL
-	sign := func(file string) string { return token(t, []string{"JWT_JWKS_URL=" + issuer.url}, "--key", file) }
+	sign := func(args ...string) string {
+		return token(t, []string{"JWT_JWKS_URL=" + issuer.url}, append([]string{"--key"}, args...)...)
+	}
 	oldSecret := token(t, []string{"JWT_SECRET_FILE=secrets"})
-	oldKey, oldIssued := sign("a.pem"), sign("issued.pem")
+	oldKey, oldIssued := sign("a.pem"), sign("issued.pem", "--kid", "k")
 	for _, token := range []string{oldSecret, oldKey, oldIssued} {
 		if !accepts(t, base, token) {
 			t.Error("a token is refused before SIGHUP")
@@ -58,8 +60,8 @@ func TestKeysAreReloaded(t *testing.T) {
 	writeFile(t, "secrets", "new "+secret+"\n"+secret+"\n")
 	newSecret := token(t, []string{"JWT_SECRET_FILE=secrets"})
 	writeKeyPair(t, "a")
-	publish(ed25519Set(t, "issued", "2"))
-	newKey, newIssued := sign("a.pem"), sign("issued.pem")
+	publish(ed25519Set(t, "issued", "k"))
+	newKey, newIssued := sign("a.pem"), sign("issued.pem", "--kid", "k")
 	for _, token := range []string{newSecret, newKey, newIssued} {
 		if accepts(t, base, token) {
 			t.Error("a token is accepted before SIGHUP")
@@ -73,9 +75,9 @@ func TestKeysAreReloaded(t *testing.T) {
 	publish("garbage")
 	writeFile(t, "secrets", "new "+secret+"\n")
 	hangUp(t, base, map[string]bool{oldSecret: false, newSecret: true, newKey: true, newIssued: true})
-	publish(ed25519Set(t, "issued", "3"))
+	publish(ed25519Set(t, "issued", "k"))
 	writeFile(t, "secrets", "weak\n")
-	lastIssued := sign("issued.pem")
+	lastIssued := sign("issued.pem", "--kid", "k")
 	hangUp(t, base, map[string]bool{newSecret: true, newKey: true, newIssued: false, lastIssued: true})
 
 	log := s.log()

@@ -326,7 +326,7 @@ func Cases() []Case {
 		orderCases(), mediaCases(), grammarCases(), numberCases(), stringCases(), encodingCases(), structureCases(),
 		fieldCases(), requiredCases(), idCases(), textCases(), sizeCases(), cutCases(),
 		pathCases(), methodCases(), corsCases(),
-		credentialCases(), tokenCases(), josePartCases(), timeCases(), claimCases(), secretCases(),
+		credentialCases(), tokenCases(), josePartCases(), tokenLimitCases(), timeCases(), claimCases(), secretCases(),
 		storeCases(), slowCases(), limitCases(),
 	)
 	for i := range cases {

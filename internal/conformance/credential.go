@@ -180,3 +180,23 @@ func josePartCases() []Case {
 	}
 	return cases
 }
+
+// tokenLimitCases are about what is refused before it is parsed (C4.25a), and about unknown keys (C4.25b).
+func tokenLimitCases() []Case {
+	const rule = "C4.25a"
+	nested := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+	headed := func(fields string) Request { return good().bearing(Token{Header: `{"alg":"HS256",` + fields + `}`}) }
+	claiming := func(text string) Request { return good().bearing(Token{Claims: text}) }
+	return []Case{
+		one(rule, "a header of 1,900 bytes", headed(`"x":"`+strings.Repeat("x", 1880)+`"`), fern()),
+		one(rule, "a header of 2,100 bytes", headed(`"x":"`+strings.Repeat("x", 2080)+`"`), badToken()),
+		one(rule, "a header of 16 levels", headed(`"x":`+nested(15)), fern()),
+		one(rule, "a header of 17 levels", headed(`"x":`+nested(16)), badToken()),
+		one(rule, "brackets in a string of the header", headed(`"x":"\"`+strings.Repeat("[", 100)+`"`), fern()),
+		one(rule, "a header of 10,000 brackets", good().bearing(Token{Header: strings.Repeat("[", 10_000), MAC: "none"}), badToken()),
+		one(rule, "claims of 16 levels", claiming(`{{{live}},"x":`+nested(15)+`}`), fern()),
+		one(rule, "claims of 17 levels", claiming(`{{{live}},"x":`+nested(16)+`}`), badToken()),
+		one(rule, "claims of 2,000 objects", claiming(strings.Repeat(`{"x":`, 2000)), badToken()),
+		one("C4.25b", "a token of an unknown key", good().bearing(Token{Header: `{"alg":"HS256","kid":"unknown"}`, Key: strings.Repeat("k", 32)}), fails(401, 503)),
+	}
+}

@@ -77,6 +77,11 @@ func Rules() []Rule {
 			"C4.25", "Secrets and tokens are never revealed",
 			"Only the output of `plantstore token`, and the link that `serve` prints on a terminal, contain a token. Of Authorization, responses and logs repeat only a registered scheme.",
 		},
+		{"C4.25a", "A token's header has at most 2 KiB, and neither it nor the claims nest deeper than 16 levels", "A token without kid is tried with at most four keys."},
+		{
+			"C4.25b", "While the issuer has never given keys, a token that no key verifies is error 503, not 401",
+			"With keys, it is error 401.",
+		},
 		{
 			"C5.26", "200 is sent only when the plant is durable",
 			"The next request finds a plant that got 200.",

@@ -13,12 +13,8 @@ import (
 	"plantstore/middleware/auth"
 )
 
-const (
-	// maxSecrets is the maximum number of secrets in a file.
-	maxSecrets = 64
-	// newBytes is the number of random bytes of a generated secret.
-	newBytes = 32
-)
+// newBytes is the number of random bytes of a generated secret.
+const newBytes = 32
 
 // ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all
 // of them verify tokens. Empty lines are skipped. It fails as [auth.Secret.Check] and
@@ -55,11 +51,8 @@ func parseSecrets(path string, text []byte) (secrets []auth.Secret, err error) {
 		}
 		secrets = append(secrets, secret)
 	}
-	switch {
-	case secrets == nil:
+	if secrets == nil {
 		return nil, fmt.Errorf("%s: the file is empty", path)
-	case len(secrets) > maxSecrets:
-		return nil, fmt.Errorf("%s: it has %d secrets, at most %d can be used", path, len(secrets), maxSecrets)
 	}
 	return secrets, nil
 }

@@ -78,7 +78,7 @@ func TestMetrics(t *testing.T) {
 		}
 		o.Metrics.Tokens = func() auth.Stats {
 			return auth.Stats{
-				CacheHits: 41, CacheMisses: 42, Refused: [...]uint64{50, 51, 52, 53, 54, 55, 56, 57, 58, 59},
+				CacheHits: 41, CacheMisses: 42, Refused: [...]uint64{50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60},
 				Issuer: &auth.IssuerStats{Fetched: time.UnixMilli(1_700_000_000_000), Keys: 43, Failures: 44},
 			}
 		}

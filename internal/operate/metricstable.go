@@ -60,7 +60,7 @@ func tokenMetrics(tokens auth.Stats) []metric {
 	return []metric{
 		{
 			"credentials_refused_total", "counter",
-			"refused credentials by reason; scope is error 403, all others are 401",
+			"refused credentials by reason; scope is error 403, no_keys (of the issuer, yet) 503, all others are 401",
 			refusals(tokens.Refused[:]),
 		},
 		{"token_cache_hits_total", "counter", "tokens found in the cache of verified tokens", one(tokens.CacheHits)},

@@ -20,17 +20,17 @@ const (
 	ReasonNoExpiry                  // exp is required and missing
 	ReasonUnknownKey                // no key matches the kid and the algorithm
 	ReasonSignature                 // not the signature of a key
-	ReasonNoKeys                    // likewise, and the issuer has never given keys
 	ReasonIssuer                    // iss is another one, or missing
 	ReasonAudience                  // aud is another one, or missing
 	ReasonScope                     // valid, without the required scope
+	ReasonNoKeys                    // no key verifies it, and the issuer has never given keys
 	reasons                         // their number
 )
 
 // String returns the value of the label in the metrics.
 func (r Reason) String() string {
 	return [reasons]string{
-		"missing", "malformed", "expired", "not_yet_valid", "no_expiry", "unknown_key", "signature", "no_keys", "issuer", "audience", "scope",
+		"missing", "malformed", "expired", "not_yet_valid", "no_expiry", "unknown_key", "signature", "issuer", "audience", "scope", "no_keys",
 	}[r]
 }
 

@@ -36,32 +36,79 @@ func parse(token string) (t parsedToken, err error) {
 	switch {
 	case token == "":
 		return t, refuse(ReasonMalformed, "the access token is empty; plantstore token prints one")
-	case len(segments) != 3:
+	case len(segments) != 3, strings.Contains(token, "\n"), strings.Contains(token, "\r"): // which the decoder skips
 		return t, errMalformed
-	case base64.RawURLEncoding.DecodedLen(len(segments[0])) > maxHeader:
+	case encoding().DecodedLen(len(segments[0])) > maxHeader:
 		return t, refuse(ReasonMalformed, "the header of the access token has more than %d bytes", maxHeader)
 	}
-	t.signed = token[:len(segments[0])+1+len(segments[1])]
-	var decoded [3][]byte
-	for i, segment := range segments {
-		// The decoder skips line ends.
-		if decoded[i], err = base64.RawURLEncoding.Strict().DecodeString(segment); err != nil || strings.ContainsAny(segment, "\r\n") {
-			return t, errMalformed
-		}
+	text, err := decode(segments[0])
+	if err != nil {
+		return t, err
 	}
 	var header struct {
 		Alg  jsontext.Value `json:"alg"`
 		Kid  jsontext.Value `json:"kid"`
 		Crit jsontext.Value `json:"crit"`
 	}
-	if isTooDeep(decoded[0]) || isTooDeep(decoded[1]) {
-		return t, refuse(ReasonMalformed, "the access token nests deeper than %d levels", maxDepth)
-	}
-	if err := unmarshalObject(decoded[0], &header); err != nil || header.Crit != nil {
+	if err := unmarshalObject(text, &header); err != nil || header.Crit != nil {
 		return t, errMalformed
 	}
-	t.alg, t.kid, t.claims, t.signature = stringOf(header.Alg), stringOf(header.Kid), decoded[1], decoded[2]
+	t.alg, t.kid, t.signed = stringOf(header.Alg), stringOf(header.Kid), token[:len(segments[0])+1+len(segments[1])]
+	if t.claims, err = decode(segments[1]); err != nil {
+		return t, err
+	}
+	if t.signature, err = encoding().DecodeString(segments[2]); err != nil {
+		return t, errMalformed
+	}
 	return t, nil
+}
+
+func encoding() *base64.Encoding { return base64.RawURLEncoding.Strict() }
+
+// decode returns the JSON in a segment. It decodes no more than it has to of one that nests too deep.
+func decode(segment string) (text []byte, err error) {
+	var state nesting
+	for size := 1 << 10; segment != ""; size *= 2 { // a multiple of four characters
+		size = min(size, len(segment))
+		before := len(text)
+		if text, err = encoding().AppendDecode(text, []byte(segment[:size])); err != nil {
+			return nil, errMalformed
+		}
+		if state.exceedsLimit(text[before:]) {
+			return nil, refuse(ReasonMalformed, "the access token nests deeper than %d levels", maxDepth)
+		}
+		segment = segment[size:]
+	}
+	return text, nil
+}
+
+// A nesting is the state within JSON. A text that is not valid JSON may be too deep only after its first
+// error, where no parser gets.
+type nesting struct {
+	depth           int
+	quoted, escaped bool
+}
+
+// exceedsLimit reports whether the next piece of the text nests deeper than maxDepth.
+func (n *nesting) exceedsLimit(piece []byte) bool {
+	for _, c := range piece {
+		switch {
+		case n.escaped:
+			n.escaped = false
+		case n.quoted && c == '\\':
+			n.escaped = true
+		case c == '"':
+			n.quoted = !n.quoted
+		case n.quoted:
+		case c == '{' || c == '[':
+			if n.depth++; n.depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			n.depth--
+		}
+	}
+	return false
 }
 
 // unmarshalObject decodes a JSON object without duplicate names.
@@ -70,28 +117,6 @@ func unmarshalObject(text []byte, fields any) error {
 		return errMalformed
 	}
 	return nil
-}
-
-// isTooDeep reports whether JSON nests deeper than maxDepth. A text that is not valid JSON may be too
-// deep after its first error only, where no parser gets.
-func isTooDeep(text []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 // verify checks the signature with the keys that are bound to the algorithm and that have the kid of
