@@ -49,14 +49,20 @@ quick: $(gofumpt) ## format, vet and test the packages that differ from main, in
 .PHONY: check
 check: lint cross tidy test-all ## lint, build for other systems and run all tests, like CI without fuzz and vuln
 
+# The program for end-to-end tests, which would build it themselves, but silently, and within their timeout.
+.PHONY: program
+program:
+	@echo 'Building the program. The first time, this takes a few minutes.'
+	go build -tags $(tags) -trimpath -ldflags '-s -w' -o bin/e2e/plantstore .
+
 .PHONY: test
-test: ## run the unit tests and scripts against the real program, in about two minutes; needs Go, git and make
-	cd e2e && go test -vet=off -tags $(tags) -count=1 -run '^TestScripts$$' ./scripts
-	cd cluster && go test -vet=off -tags $(tags) ./...
-	go test -vet=off -tags $(tags) ./...
+test: program ## run the unit tests and scripts against the real program, in about two minutes; needs Go, git and make
+	cd e2e && go test -vet=off -tags $(tags) -count=1 -timeout 20m -run '^TestScripts$$' ./scripts
+	cd cluster && go test -vet=off -tags $(tags) -timeout 20m ./...
+	go test -vet=off -tags $(tags) -timeout 20m ./...
 
 .PHONY: test-all
-test-all: tools ## run all tests, with the race detector; on Debian, installs missing packages as root
+test-all: tools program ## run all tests, with the race detector; on Debian, installs missing packages as root
 	cd e2e && go test -vet=off -p 3 -tags $(tags) -count=1 -timeout 20m ./...
 	cd cluster/e2e && go test -vet=off -parallel 4 -tags $(tags) -count=1 -timeout 20m ./...
 	cd cluster && go test -vet=off -race -tags $(tags) ./...

@@ -166,7 +166,7 @@ func runDocumented(t *testing.T, serve []string, files map[string]string, comman
 	script := "set -e -o pipefail\n"
 	for _, command := range commands {
 		if strings.Contains(command, "docs/") {
-			copyClone(t, server.Dir, place)
+			copyClone(t, server.Dir)
 		}
 		script += place.Replace(command) + "\nprintf '\\0'\n"
 	}
@@ -189,15 +189,11 @@ func runDocumented(t *testing.T, serve []string, files map[string]string, comman
 	}
 }
 
-// copyClone copies the collections into a directory, with other addresses.
-func copyClone(t *testing.T, dir string, place *strings.Replacer) {
+// copyClone copies the collections into a directory.
+func copyClone(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{"docs/postman", "docs/bruno"} {
 		must.Do(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(tools.Project(t), name))))
-	}
-	for _, name := range []string{"docs/postman/plantstore.postman_environment.json", "docs/bruno/environments/local.bru"} {
-		text := place.Replace(string(tools.ProjectFile(t, name)))
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 }
 
@@ -211,9 +207,9 @@ func programsDir(t *testing.T) string {
 set -euo pipefail
 test "$1" = install
 for package in "${@:2}"; do
-	version=${package##*[!0-9@]} # such as @5
-	package=${package%"$version"}
-	grep -qF "\"$package\": \"${version#@}" ` + node + `/package.json
+	[[ $package =~ ^(.+)@([0-9.]+)$ ]]
+	package=${BASH_REMATCH[1]}
+	grep -qF "\"$package\": \"${BASH_REMATCH[2]}." ` + node + `/package.json
 	mkdir -p node_modules/.bin "$(dirname "node_modules/$package")"
 	ln -s ` + node + `/node_modules/"$package" "node_modules/$package"
 	for bin in ` + node + `/node_modules/.bin/*; do
