@@ -6,7 +6,8 @@
 //
 //	system_*                     platform-specific code
 //	pages.go, record.go          the content of the file
-//	file.go                      the file, whether it is still the same, and the errors of opening it
+//	errors.go                    the errors of opening it, and of a full disk
+//	file.go                      the file before bbolt opens it
 //	commit.go, update.go         a create, the transaction that stores it, and the outcome if that fails
 //	grow.go                      space for a transaction
 //	read.go, check.go            reading, copies, and verification
@@ -67,6 +68,24 @@ func (e *Engine) Run(done <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// verifyFile returns an error that matches [storage.ErrCorrupt] if the database file was removed,
+// replaced or cut short: later writes to the open file would be lost, and a restart would begin with an
+// empty database.
+func (e *Engine) verifyFile() error {
+	const gone = "%w: its file was removed or replaced while it was open"
+	least := e.size.Load() // before the stat: the file may grow at any time
+	there, err := os.Stat(e.path)
+	switch {
+	case err != nil:
+		return fmt.Errorf(gone+": %w", storage.ErrCorrupt, err)
+	case !os.SameFile(there, e.opened):
+		return fmt.Errorf(gone, storage.ErrCorrupt)
+	case there.Size() < least:
+		return fmt.Errorf("%w: its file was cut short, from %d bytes to %d, while it was open", storage.ErrCorrupt, least, there.Size())
+	}
+	return nil
 }
 
 // transaction calls do with a transaction, and rolls it back unless do has committed it. It returns

@@ -14,18 +14,6 @@ import (
 	"plantstore/storage"
 )
 
-// A CorruptStoreError is returned by a function that refuses to use or to replace a corrupt
-// store.
-type CorruptStoreError struct {
-	Report storage.Report // with at least one finding
-}
-
-// Error returns the first finding.
-func (e *CorruptStoreError) Error() string { return e.Report.Corruption[0] }
-
-// Unwrap returns [storage.ErrCorrupt].
-func (*CorruptStoreError) Unwrap() error { return storage.ErrCorrupt }
-
 // Check reads the store in a file as [storage.Store.Check] does. It returns the number of plants,
 // or a *CorruptStoreError if the store is not intact.
 func Check(ctx context.Context, file *os.File) (plants int64, err error) {

@@ -3,7 +3,6 @@ package bbolt
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -95,6 +94,3 @@ func insert(tx *bolt.Tx, batch []storage.Item) error {
 	// bbolt keeps the number of plants in the page of the bucket, which each commit writes.
 	return plants.SetSequence(plants.Sequence() + stored)
 }
-
-// errUnchanged rolls back a transaction that has nothing to write.
-var errUnchanged = errors.New("nothing to write")

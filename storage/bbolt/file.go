@@ -2,17 +2,11 @@ package bbolt
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
-
-	"plantstore/internal/files"
-	"plantstore/storage"
 )
 
 const (
@@ -20,45 +14,6 @@ const (
 	dirPerm     = 0o750
 	lockTimeout = time.Second
 )
-
-// A refusalError is the reason why a file cannot be opened, with a remedy. It follows the
-// name of the file.
-type refusalError struct {
-	text    string
-	corrupt bool // it is a corrupt plant store, or not a plant store
-}
-
-func (e refusalError) Error() string { return e.text }
-
-func refusal(format string, args ...any) error {
-	return refusalError{text: fmt.Sprintf(format, args...)}
-}
-
-func corrupt(format string, args ...any) error {
-	return refusalError{text: fmt.Sprintf(format, args...), corrupt: true}
-}
-
-// explain returns a one-line error for the error of opening the file path, a
-// *CorruptStoreError if it is corrupt.
-func explain(path string, err error) error {
-	if refused, ok := errors.AsType[refusalError](err); ok {
-		line := fmt.Sprintf("database %s %s", path, refused.text)
-		if refused.corrupt {
-			return &CorruptStoreError{storage.Report{Corruption: []string{line}}}
-		}
-		return errors.New(line)
-	}
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return fmt.Errorf("database %s is %w: try again when that has ended, or name another file", path, storage.ErrLocked)
-	}
-	if errors.Is(err, syscall.ENOMEM) {
-		return fmt.Errorf("database %s cannot be mapped into memory: raise the limit of address space of this process (ulimit -v, LimitAS=)", path)
-	}
-	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
-		err = files.Reason(err)
-	}
-	return fmt.Errorf("database %s cannot be opened: %w", path, err)
-}
 
 // openExisting is [os.OpenFile] for a regular file, which it never creates.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
@@ -107,24 +62,6 @@ func editFile(file *os.File, edit func(tx *bolt.Tx) error) error {
 		return err
 	}
 	return errors.Join(db.Update(edit), db.Close())
-}
-
-// verifyFile returns an error that matches [storage.ErrCorrupt] if the database file was removed,
-// replaced or cut short: later writes to the open file would be lost, and a restart would begin with an
-// empty database.
-func (e *Engine) verifyFile() error {
-	const gone = "%w: its file was removed or replaced while it was open"
-	least := e.size.Load() // before the stat: the file may grow at any time
-	there, err := os.Stat(e.path)
-	switch {
-	case err != nil:
-		return fmt.Errorf(gone+": %w", storage.ErrCorrupt, err)
-	case !os.SameFile(there, e.opened):
-		return fmt.Errorf(gone, storage.ErrCorrupt)
-	case there.Size() < least:
-		return fmt.Errorf("%w: its file was cut short, from %d bytes to %d, while it was open", storage.ErrCorrupt, least, there.Size())
-	}
-	return nil
 }
 
 // resyncMeta rewrites and syncs both meta pages as they are, before anything else is written:

@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
-	"slices"
-	"strings"
-	"syscall"
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/storage"
 )
+
+// errUnchanged rolls back a transaction that has nothing to write.
+var errUnchanged = errors.New("nothing to write")
 
 // update commits the transaction that change makes, unless that returns errUnchanged. If the file is
 // too small it grows, and change is called again. The error matches [storage.ErrUnknown] if the
@@ -87,17 +86,4 @@ func (e *Engine) mayHaveHappened(txid uint64) bool {
 		}
 	}
 	return false
-}
-
-// NoSpace reports whether err means that the file could not grow: the file system is full,
-// the quota used up, or the limit on the size of a file met. Some of bbolt's errors carry
-// the text of the system's error only.
-func NoSpace(err error) bool {
-	full := []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}
-	if runtime.GOOS == "windows" {
-		full = append(full, 39, 112) // ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL
-	}
-	return slices.ContainsFunc(full, func(full syscall.Errno) bool {
-		return errors.Is(err, full) || strings.Contains(err.Error(), full.Error())
-	})
 }
