@@ -17,7 +17,7 @@ import (
 // Check reads the store in a file as [storage.Store.Check] does. It returns the number of plants,
 // or a *CorruptStoreError if the store is not intact.
 func Check(ctx context.Context, file *os.File) (plants int64, err error) {
-	e, err := open(file.Name(), storage.Options{ReadOnly: true})
+	e, err := open(ctx, file.Name(), storage.Options{ReadOnly: true})
 	if err != nil {
 		return 0, err
 	}

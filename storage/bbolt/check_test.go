@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -16,13 +17,14 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/internal/must"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
 // check returns the report of a check of the file path.
 func check(t *testing.T, path string) storage.Report {
 	t.Helper()
-	s, err := openStore(storage.Options{ReadOnly: true}, path)
+	s, err := openTest(storage.Options{ReadOnly: true}, path)
 	if corrupt := new(CorruptStoreError); errors.As(err, &corrupt) {
 		return corrupt.Report
 	}
@@ -71,6 +73,17 @@ func corruptFile(t *testing.T, original string, corrupt func(*pageMap)) (path st
 	return path
 }
 
+// corruptOwnFile is corruptFile for a file that a server has opened.
+func corruptOwnFile(t *testing.T, original string, corrupt func(*pageMap)) (path string) {
+	t.Helper()
+	path = corruptFile(t, original, func(*pageMap) {})
+	must.Do(t, mustOpen(t, path).Close())
+	m := newPageMap(t, path)
+	corrupt(m)
+	must.Do(t, os.WriteFile(path, m.file, filePerm)) // the same file
+	return path
+}
+
 // repeatRecord overwrites the second record of the first leaf with the first.
 func repeatRecord(m *pageMap) {
 	order, page := binary.NativeEndian, m.page(m.leaf)
@@ -79,51 +92,108 @@ func repeatRecord(m *pageMap) {
 	copy(first[size:2*size], first[:size]) // the names are of one length
 }
 
-// TestCheckFindsCorruptStructure checks that Check reports a corrupt structure, survives it, and words
-// a panic of bbolt as another finding.
-func TestCheckFindsCorruptStructure(t *testing.T) {
+// A crafted file has a number that is wrong: in a page, at an offset of it.
+type crafted struct {
+	page  func(m *pageMap) uint64
+	at    int
+	value any              // the number, or a function that returns it
+	and   func(m *pageMap) // a further change, or nil
+	want  string           // in the finding of Check
+}
+
+// file returns a copy of a file of newBigFile with the wrong number.
+func (c crafted) file(t *testing.T, original string) (path string) {
+	t.Helper()
+	return corruptFile(t, original, func(m *pageMap) {
+		value := c.value
+		if number, ok := value.(func(m *pageMap) uint64); ok {
+			value = number(m)
+		}
+		if c.page != nil {
+			_, err := binary.Encode(m.page(c.page(m))[c.at:], binary.NativeEndian, value)
+			must.Do(t, err)
+		}
+		if c.and != nil {
+			c.and(m)
+		}
+	})
+}
+
+func craftedFiles() map[string]crafted {
+	const element = pageHeader // the first one of a page
+	root := func(m *pageMap) uint64 { return m.root }
+	plants := func(m *pageMap) uint64 { return m.plants }
+	leaf := func(m *pageMap) uint64 { return m.leaf }
+	list := func(m *pageMap) uint64 { return m.list }
+	meta1 := func(*pageMap) uint64 { return 1 } // no checksum covers its number
+	firstKey := func(m *pageMap) {
+		page := m.page(m.plants)
+		page[element+binary.NativeEndian.Uint32(page[element+branchPos:])] = 0xFF
+	}
+	secondFree := func(m *pageMap) uint64 { return binary.NativeEndian.Uint64(m.page(m.list)[pageHeader+8:]) }
+	valueLen := func(m *pageMap) {
+		page := m.page(m.leaf)[element:]
+		binary.NativeEndian.PutUint32(page[leafValue:], binary.NativeEndian.Uint32(page[leafValue:])-1)
+	}
+	return map[string]crafted{
+		"page number":                   {leaf, pageID, uint64(12345), nil, "its number is 12345"},
+		"page type":                     {leaf, pageFlags, uint16(0x12), nil, "neither a branch nor a leaf"},
+		"element count":                 {leaf, pageCount, uint16(0xFFFF), nil, "its elements"},
+		"fewer elements":                {leaf, pageCount, uint16(1), nil, "its elements do not follow each other"},
+		"no elements":                   {leaf, pageCount, uint16(0), nil, "it is empty"},
+		"overflow far":                  {leaf, pageOverflow, uint32(1 << 31), nil, "do not fit its length"},
+		"panic":                         {meta1, pageID, uint64(9), nil, "structure: assertion failed"},
+		"branch to itself":              {plants, element + branchChild, plants, nil, "more pages are in use"},
+		"branch to the list of buckets": {plants, element + branchChild, root, nil, "it has a nested bucket"},
+		"child outside the file":        {plants, element + branchChild, uint64(1 << 63), nil, "invalid number"},
+		"child is a meta page":          {plants, element + branchChild, uint64(1), nil, "invalid number"},
+		"branch key outside":            {plants, element + branchPos, uint32(1 << 30), nil, "follow each other"},
+		"branch key wrong":              {nil, 0, nil, firstKey, "structure: the first key"},
+		"record outside":                {leaf, element + leafValue, uint32(1 << 31), nil, "follow each other"},
+		"record is a bucket":            {leaf, element + leafFlags, uint32(bucketFlag), nil, "a nested bucket"},
+		"record twice":                  {nil, 0, nil, repeatRecord, "structure: key[1]"},
+		"key that is not an id":         {leaf, element + leafKey, uint32(keyLen + 1), valueLen, "not 8 bytes"},
+		"too few pages in all":          {nil, 0, nil, func(m *pageMap) { m.setMeta(func(fields *meta) { fields.Pages++ }) }, "are in use or free"},
+		"no free list":                  {list, pageFlags, uint16(leafFlag), nil, "not the list of free pages"},
+		"free list too long":            {list, pageCount, uint16(0xFFF0), nil, "not the list of free pages"},
+		"free list too short":           {list, pageCount, uint16(0), nil, "are in use or free"},
+		"free list without end":         {list, pageCount, uint16(manyFree), func(m *pageMap) { binary.NativeEndian.PutUint64(m.page(m.list)[pageHeader:], 1<<40) }, "not the list of free pages"},
+		"free list twice":               {list, pageHeader, secondFree, nil, "not the list of free pages"},
+		"page in use is free":           {nil, 0, nil, freeLeaf, "structure: page"},
+	}
+}
+
+// TestCraftedFiles checks that Check reports a corrupt structure, and survives it, that a restore refuses
+// it, and that reads and creates end, if the file opens at all.
+func TestCraftedFiles(t *testing.T) {
 	t.Parallel()
-	order := binary.NativeEndian
 	original := newBigFile(t)
-	for name, test := range map[string]struct {
-		corrupt func(m *pageMap)
-		want    string
-	}{
-		"page number":                   {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "its number is 12345"},
-		"page type":                     {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageFlags:], 0x12) }, "neither a branch nor a leaf"},
-		"element count":                 {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "its elements"},
-		"fewer elements":                {func(m *pageMap) { m.page(m.leaf)[pageCount] ^= 1 << 3 }, "its elements do not follow each other"},
-		"no elements":                   {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0) }, "it is empty"},
-		"overflow far":                  {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1<<31) }, "do not fit its length"},
-		"panic":                         {func(m *pageMap) { m.page(1)[pageID] = 9 }, "structure: assertion failed"}, // no checksum covers it
-		"branch to itself":              {func(m *pageMap) { m.setChild(m.plants) }, "more pages are in use"},
-		"branch to the list of buckets": {func(m *pageMap) { m.setChild(m.root) }, "it has a nested bucket"},
-		"too few pages in all":          {func(m *pageMap) { m.setMeta(func(fields *meta) { fields.Pages++ }) }, "are in use or free"},
-		"child outside the file":        {func(m *pageMap) { m.setChild(1 << 63) }, "invalid number"},
-		"child is a meta page":          {func(m *pageMap) { m.setChild(1) }, "invalid number"},
-		"branch key outside":            {func(m *pageMap) { order.PutUint32(m.page(m.plants)[pageHeader+branchPos:], 1<<30) }, "follow each other"},
-		"branch key wrong": {func(m *pageMap) {
-			page := m.page(m.plants)
-			page[pageHeader+order.Uint32(page[pageHeader+branchPos:])] = 0xFF
-		}, "structure: the first key"},
-		"record outside":     {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31) }, "follow each other"},
-		"record is a bucket": {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageHeader+leafFlags:], bucketFlag) }, "a nested bucket"},
-		"key that is not an id": {func(m *pageMap) {
-			page := m.page(m.leaf)[pageHeader:]
-			order.PutUint32(page[leafKey:], keyLen+1)
-			order.PutUint32(page[leafValue:], order.Uint32(page[leafValue:])-1)
-		}, "not 8 bytes"},
-		"record twice":        {repeatRecord, "structure: key[1]"},
-		"no free list":        {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageFlags:], leafFlag) }, "not the list of free pages"},
-		"free list too long":  {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0xFFF0) }, "not the list of free pages"},
-		"free list too short": {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0) }, "are in use or free"},
-		"free list twice":     {func(m *pageMap) { copy(m.page(m.list)[pageHeader+8:], m.page(m.list)[pageHeader:][:8]) }, "not the list of free pages"},
-		"page in use is free": {freeLeaf, "structure: page"},
-	} {
+	for name, test := range craftedFiles() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if report := check(t, corruptFile(t, original, test.corrupt)); !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) {
+			path := test.file(t, original)
+			if report := check(t, path); !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) {
 				t.Errorf("Check: %+v, want %q", report, test.want)
+			}
+			restored := newPath(t)
+			if _, _, err := Restore(t.Context(), restored, path); err == nil { // a copy has other meta pages
+				wantIntact(t, restored, bigFile)
+			} else if !errors.Is(err, storage.ErrCorrupt) {
+				t.Errorf("Restore: %v, want: %v", err, storage.ErrCorrupt)
+			}
+			for _, readOnly := range []bool{true, false} {
+				s, err := openTest(storage.Options{ReadOnly: readOnly}, path)
+				if err != nil {
+					if !errors.Is(err, storage.ErrCorrupt) {
+						t.Errorf("open: %v, want: %v", err, storage.ErrCorrupt)
+					}
+					continue
+				}
+				for range s.List(t.Context(), math.MinInt64) {
+				}
+				_, _ = s.Get(t.Context(), 0)
+				_ = s.Create(t.Context(), -1, models.Plant{})
+				_ = s.Close()
 			}
 		})
 	}
@@ -318,7 +388,7 @@ func TestCheckOfHungDisk(t *testing.T) {
 		ctx      context.Context
 		patience time.Duration
 	}{errStalled: {t.Context(), time.Millisecond}, context.Canceled: {interrupted, time.Hour}} {
-		s := must.Get(openStore(storage.Options{ReadOnly: true}, newFile(t, 3)))(t)
+		s := must.Get(openTest(storage.Options{ReadOnly: true}, newFile(t, 3)))(t)
 		if _, err := s.checkFile(test.ctx, disk, test.patience); !errors.Is(err, want) || s.Close() != nil {
 			t.Errorf("Check: %v, want: %v", err, want)
 		}

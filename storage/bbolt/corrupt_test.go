@@ -32,7 +32,7 @@ func TestCorruptPages(t *testing.T) {
 		} {
 			t.Run(name+", "+what, func(t *testing.T) {
 				t.Parallel()
-				path := corruptFile(t, original, func(m *pageMap) {
+				path := corruptOwnFile(t, original, func(m *pageMap) {
 					for i := range 3 { // from the first on: the empty batch at the start meets none
 						corrupt(m.page(binary.NativeEndian.Uint64(m.page(m.plants)[pageHeader+i*elementLen+branchChild:])))
 					}
@@ -67,7 +67,7 @@ func testCorruptPages(t *testing.T, path string, write func(s *testStore) error)
 	if !bytes.Equal(before, snapshot(t, path)) {
 		t.Error("the file has been changed")
 	}
-	s = must.Get(openStore(storage.Options{ReadOnly: true}, path))(t)
+	s = must.Get(openTest(storage.Options{ReadOnly: true}, path))(t)
 	if n, err := s.Count(t.Context()); n != bigFile || err != nil {
 		t.Errorf("Count = %d, %v, want %d", n, err, bigFile)
 	}
@@ -78,7 +78,7 @@ func testCorruptPages(t *testing.T, path string, write func(s *testStore) error)
 // one: otherwise reading could restart at the same key forever.
 func TestListRefusesWrongOrder(t *testing.T) {
 	t.Parallel()
-	s, err := openStore(storage.Options{ReadOnly: true}, corruptFile(t, newBigFile(t), repeatRecord))
+	s, err := openTest(storage.Options{ReadOnly: true}, corruptFile(t, newBigFile(t), repeatRecord))
 	must.Do(t, err)
 	defer func() { _ = s.Close() }()
 	n := 0
@@ -96,19 +96,19 @@ func TestCorruptInlineBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
 	intact := must.Get(os.ReadFile(path))(t)
-	keys := bytes.Index(intact, []byte("id")) // after the elements, of id and of schema
-	for at := -2 * elementLen; at < 0; at++ {
+	keys := bytes.Index(intact, []byte(fileKey)) // after the elements, of file, id and schema
+	for at := -3 * elementLen; at < 0; at++ {
 		if at&(elementLen-1) < leafPos {
 			continue // flags, of which one bit has a meaning
 		}
 		file := bytes.Clone(intact)
 		for i := range file { // each version of the bucket
-			if bytes.HasPrefix(intact[i:], intact[keys-2*elementLen:keys+2]) {
-				file[i+2*elementLen+at] ^= 0x41
+			if bytes.HasPrefix(intact[i:], intact[keys-3*elementLen:keys+2]) {
+				file[i+3*elementLen+at] ^= 0x41
 			}
 		}
 		must.Do(t, os.WriteFile(path, file, 0o600))
-		s, err := openStore(storage.Options{}, path)
+		s, err := openTest(storage.Options{}, path)
 		if err == nil {
 			_ = s.Close()
 		}

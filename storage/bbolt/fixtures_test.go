@@ -2,6 +2,7 @@ package bbolt
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -32,8 +33,8 @@ type testStore struct {
 type testEngine struct{ *Engine }
 
 // openStore opens the store at path.
-func openStore(options storage.Options, path string) (*testStore, error) {
-	e, err := open(path, options)
+func openTest(options storage.Options, path string) (*testStore, error) {
+	e, err := open(context.Background(), path, options)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func openStore(options storage.Options, path string) (*testStore, error) {
 // mustOpen opens the store at path and closes it when the test ends.
 func mustOpen(t testing.TB, path string) *testStore {
 	t.Helper()
-	s := must.Get(openStore(storage.Options{}, path))(t)
+	s := must.Get(openTest(storage.Options{}, path))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }

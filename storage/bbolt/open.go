@@ -25,7 +25,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	if loc.Path == "" {
 		return nil, fmt.Errorf("%w names a host: write %s:PATH, or %[2]s:///PATH for an absolute path", storage.ErrURL, loc.Scheme)
 	}
-	return OpenFile(loc.Path, options)
+	return openStore(ctx, loc.Path, options)
 }
 
 // OpenFile opens the store in the file path. Unless it is opened for reading, OpenFile creates
@@ -33,7 +33,11 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 // a file that is not a plant store, or is corrupt, or that another process has locked. The error
 // has the reason and a remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
-	e, err := open(path, options)
+	return openStore(context.Background(), path, options)
+}
+
+func openStore(ctx context.Context, path string, options storage.Options) (*storage.Store, error) {
+	e, err := open(ctx, path, options)
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +74,19 @@ func initialise(file *os.File) error {
 		if err := errors.Join(plantsErr, metaErr); err != nil {
 			return err
 		}
-		return errors.Join(tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10)), putID(tx))
+		return errors.Join(tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10)), putID(tx), putOwn(tx, file))
 	})
 }
 
 // open opens the file path, and refuses one that is not a plant store. Unless it is for reading, open
 // creates the file if it is missing. It changes nothing unless bbolt does, which may write to any file
 // that it opens for writing: so open first opens it for reading.
-func open(path string, options storage.Options) (e *Engine, err error) {
+func open(ctx context.Context, path string, options storage.Options) (e *Engine, err error) {
 	if !options.ReadOnly {
 		if err := ensure(path); err != nil {
 			return nil, explain(path, err)
 		}
-		reader, err := open(path, storage.Options{ReadOnly: true})
+		reader, err := open(ctx, path, storage.Options{ReadOnly: true})
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +117,7 @@ func open(path string, options storage.Options) (e *Engine, err error) {
 		return e, err
 	}
 	e.pageSize = int64(e.db.Info().PageSize)
-	if err := e.db.View(e.verify); err != nil || options.ReadOnly {
+	if err := e.db.View(func(tx *bolt.Tx) error { return e.verify(ctx, tx) }); err != nil || options.ReadOnly {
 		return e, err
 	}
 	return e, e.start()
@@ -132,13 +136,22 @@ func (e *Engine) openFile(name string, flag int, perm fs.FileMode) (*os.File, er
 	return file, nil
 }
 
-// verify refuses a file that is not a store that this package can read.
-func (e *Engine) verify(tx *bolt.Tx) error {
-	_, err := newPageCheck(e.file, func() error { return nil }).buckets()
-	if err != nil && !errors.As(err, new(refusalError)) {
-		err = corrupt("is corrupt (%v): restore a backup", err)
+// verify refuses a file that is not a store that this package can read. It checks all pages of a file
+// that no server has written, such as a copy: bbolt may not end on them, and cannot be interrupted.
+func (e *Engine) verify(ctx context.Context, tx *bolt.Tx) error {
+	_, err := newPageCheck(e.file, ctx.Err).buckets()
+	if err == nil && !e.writable {
+		_, err = newPageCheck(e.file, ctx.Err).freelist()
+		if err == nil && !isOwn(tx, e.file) {
+			err = newPageCheck(e.file, ctx.Err).all()
+		}
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.As(err, new(refusalError)):
+		return corrupt("is corrupt (%v): restore a backup", err)
+	case err != nil:
 		return err
 	}
 	return verifySchema(tx)
@@ -171,7 +184,19 @@ func (e *Engine) start() (err error) {
 	}
 	e.size.Store(e.opened.Size())
 	e.mapped = mapSize(max(e.opened.Size(), e.mapped))
-	return e.limitSize()
+	if err := e.limitSize(); err != nil {
+		return err
+	}
+	err = e.update(func(tx *bolt.Tx) error {
+		if isOwn(tx, e.file) {
+			return errUnchanged
+		}
+		return putOwn(tx, e.file)
+	})
+	if errors.Is(err, storage.ErrNoSpace) { // the next start checks all pages, too
+		err = nil
+	}
+	return err
 }
 
 // Close implements [storage.Engine]. Its last commit stores no plants: if the newest meta page

@@ -66,7 +66,7 @@ func TestOpenRefuses(t *testing.T) {
 			path := test.path(t)
 			before := snapshot(t, path)
 			for range 2 { // the first attempt must not affect the second
-				s, err := openStore(storage.Options{}, path)
+				s, err := openTest(storage.Options{}, path)
 				if err == nil {
 					_ = s.Close()
 				}
@@ -171,7 +171,7 @@ func TestOpenFreelistCorrupt(t *testing.T) {
 		freelist := int64(before[page*os.Getpagesize()+metaStart+32])
 		overwrite(t, path, freelist*int64(os.Getpagesize()), garbage(16))
 	}
-	_, err := openStore(storage.Options{}, path)
+	_, err := openTest(storage.Options{}, path)
 	wantLine(t, path, err, "is corrupt (")
 }
 
@@ -184,7 +184,7 @@ func TestOpenRacing(t *testing.T) {
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
-			switch s, err := openStore(storage.Options{}, path); {
+			switch s, err := openTest(storage.Options{}, path); {
 			case err == nil && !opened.CompareAndSwap(nil, s):
 				t.Error("two have the store open")
 			case err != nil && !errors.Is(err, storage.ErrLocked):

@@ -183,8 +183,12 @@ func (c *pageCheck) all() error {
 	if err == nil && plants != 0 {
 		err = c.tree(plants, 1)
 	}
-	if err == nil {
-		err = c.freelist()
+	if err != nil {
+		return err
+	}
+	free, err := c.freelist()
+	if known := firstPage + c.used + free; err == nil && known != c.meta.Pages {
+		err = fmt.Errorf("the file should have %d pages, and %d are in use or free", c.meta.Pages, known)
 	}
 	return err
 }
@@ -275,20 +279,20 @@ func (c *pageCheck) tree(id uint64, depth int) error {
 	return nil
 }
 
-// freelist checks that the free pages are in order, and that with them all pages are known:
-// bbolt's check would need memory for each page that is not.
-func (c *pageCheck) freelist() error {
+// freelist checks that the free pages are in order, and returns their number with those of the list
+// itself. all compares it: bbolt's check would need memory for each page that is neither in use nor free.
+func (c *pageCheck) freelist() (pages uint64, err error) {
 	id, order, b := c.meta.Freelist, binary.NativeEndian, make([]byte, pageHeader)
 	wrong := fmt.Errorf("page %d: it is not the list of free pages that it should be", id)
 	if id < firstPage || id >= c.meta.Pages {
-		return wrong
+		return 0, wrong
 	}
 	if _, err := c.file.ReadAt(b, c.offset(id)); err != nil {
-		return fmt.Errorf("page %d: %w", id, err)
+		return 0, fmt.Errorf("page %d: %w", id, err)
 	}
 	overflow := uint64(order.Uint32(b[pageOverflow:]))
 	if order.Uint64(b[pageID:]) != id || order.Uint16(b[pageFlags:]) != freelistFlag || overflow >= c.meta.Pages-id {
-		return wrong
+		return 0, wrong
 	}
 	list := bufio.NewReader(io.NewSectionReader(c.file, c.offset(id)+pageHeader, c.offset(1+overflow)-pageHeader))
 	count, free, last := uint64(order.Uint16(b[pageCount:])), uint64(0), uint64(firstPage-1)
@@ -298,12 +302,9 @@ func (c *pageCheck) freelist() error {
 	for ; free < count; free++ {
 		var next uint64
 		if err := binary.Read(list, order, &next); err != nil || next <= last || next >= c.meta.Pages {
-			return wrong
+			return 0, wrong
 		}
 		last = next
 	}
-	if known := firstPage + c.used + 1 + overflow + free; known != c.meta.Pages {
-		return fmt.Errorf("the file should have %d pages, and %d are in use or free", c.meta.Pages, known)
-	}
-	return nil
+	return free + 1 + overflow, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -23,6 +24,7 @@ const (
 	schemaKey    = "schema" // the schema version, in decimal
 	idKey        = "id"     // the database's own random id, in hexadecimal
 	idLen        = 16       // bytes
+	fileKey      = "file"   // the identity of the file in its file system
 
 	schemaVersion = 1
 )
@@ -49,6 +51,17 @@ func putID(tx *bolt.Tx) error {
 	id := make([]byte, idLen)
 	_, _ = rand.Read(id) // never fails
 	return tx.Bucket([]byte(metaBucket)).Put([]byte(idKey), hex.AppendEncode(nil, id))
+}
+
+// isOwn reports whether the file is the one in which a server has stored this, not a copy.
+func isOwn(tx *bolt.Tx, file *os.File) bool {
+	identity := fileIdentity(file)
+	return identity != "" && identity == string(tx.Bucket([]byte(metaBucket)).Get([]byte(fileKey)))
+}
+
+// putOwn lets isOwn return true for file.
+func putOwn(tx *bolt.Tx, file *os.File) error {
+	return tx.Bucket([]byte(metaBucket)).Put([]byte(fileKey), []byte(fileIdentity(file)))
 }
 
 // A value is the version, the CRC-32C of the key and the payload, big-endian,

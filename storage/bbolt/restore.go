@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	bolt "go.etcd.io/bbolt"
+
 	"plantstore/internal/files"
 	"plantstore/storage"
 )
@@ -22,7 +24,7 @@ const keptTime = ".replaced-20060102T150405.000Z"
 // touched: the error matches [storage.ErrLocked]. Nor is one that is created meanwhile: the error
 // matches [fs.ErrExist]. Whenever the process dies, one of the two databases is at path, intact.
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
-	source, err := open(backup, storage.Options{ReadOnly: true}) // its lock prevents writes
+	source, err := open(ctx, backup, storage.Options{ReadOnly: true}) // its lock prevents writes
 	if err != nil {
 		return 0, "", err
 	}
@@ -37,7 +39,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		if plants, err = Check(ctx, file); err != nil {
 			return err
 		}
-		return editFile(file, putID)
+		return editFile(file, func(tx *bolt.Tx) error { return errors.Join(putID(tx), putOwn(tx, file)) })
 	}
 	unlock, err := lock(path)
 	if errors.Is(err, fs.ErrNotExist) {

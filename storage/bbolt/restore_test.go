@@ -31,14 +31,16 @@ func TestRestoreThroughLink(t *testing.T) {
 	wantIntact(t, kept, 10)
 }
 
-// A meanwhile is a context that calls a function at the first call of Err.
+// A meanwhile is a context that calls a function once there is a file in a directory.
 type meanwhile struct {
 	context.Context //nolint:containedctx // it is one
+	dir             string
 	do              func()
 }
 
 func (m *meanwhile) Err() error {
-	if do := m.do; do != nil {
+	entries, _ := os.ReadDir(m.dir)
+	if do := m.do; do != nil && len(entries) > 0 {
 		m.do = nil
 		do()
 	}
@@ -50,7 +52,7 @@ func (m *meanwhile) Err() error {
 func TestRestoreMeetsNewDatabase(t *testing.T) {
 	t.Parallel()
 	backup, path := newFile(t, 10), newPath(t)
-	ctx := &meanwhile{t.Context(), func() { must.Do(t, os.Rename(newFile(t, 3), path)) }}
+	ctx := &meanwhile{t.Context(), filepath.Dir(path), func() { must.Do(t, os.Rename(newFile(t, 3), path)) }}
 	if _, kept, err := Restore(ctx, path, backup); !errors.Is(err, fs.ErrExist) || kept != "" || ctx.do != nil {
 		t.Errorf("Restore = %q, %v, want: %v", kept, err, fs.ErrExist)
 	}

@@ -4,6 +4,7 @@ package bbolt
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"syscall"
@@ -20,6 +21,15 @@ func freeSpace(file *os.File) int64 {
 	}
 	size := uint64(stat.Bsize)
 	return int64(min(uint64(stat.Bavail)*size, math.MaxInt64)) //nolint:unconvert // not the same type everywhere
+}
+
+// fileIdentity returns what no other file of the file system has, or "" if it is unknown.
+func fileIdentity(file *os.File) string {
+	var stat unix.Stat_t
+	if unix.Fstat(int(file.Fd()), &stat) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", stat.Dev, stat.Ino)
 }
 
 // mapsWholeFile: on Windows bbolt extends the file to the size of its mapping.

@@ -47,8 +47,8 @@ func TestPipes(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"MayReplace":       func() error { return MayReplace(path) },
 		"Restore":          func() error { _, _, err := Restore(t.Context(), path, backup); return err },
-		"open":             func() error { _, err := openStore(storage.Options{}, path); return err },
-		"open for reading": func() error { _, err := openStore(storage.Options{ReadOnly: true}, path); return err },
+		"open":             func() error { _, err := openTest(storage.Options{}, path); return err },
+		"open for reading": func() error { _, err := openTest(storage.Options{ReadOnly: true}, path); return err },
 	} {
 		if err := do(); err == nil || !strings.HasSuffix(err.Error(), path+" is not a regular file: name another one") {
 			t.Errorf("%s: %v", name, err)

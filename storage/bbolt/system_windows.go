@@ -1,7 +1,9 @@
 package bbolt
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,6 +22,15 @@ func freeSpace(file *os.File) int64 {
 		return -1
 	}
 	return int64(min(bytes, math.MaxInt64))
+}
+
+// fileIdentity returns what no other file of the file system has, or "" if it is unknown.
+func fileIdentity(file *os.File) string {
+	var info windows.ByHandleFileInformation
+	if windows.GetFileInformationByHandle(windows.Handle(file.Fd()), &info) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d/%d", info.VolumeSerialNumber, info.FileIndexHigh, info.FileIndexLow)
 }
 
 // mapsWholeFile: bbolt extends the file to the size of its mapping.
@@ -43,7 +54,7 @@ func lock(path string) (unlock func() error, err error) {
 		return nil, err
 	}
 	_ = file.Close() // nothing was written
-	e, err := open(path, storage.Options{ReadOnly: true})
+	e, err := open(context.Background(), path, storage.Options{ReadOnly: true})
 	if err == nil {
 		err = e.Close()
 	}
