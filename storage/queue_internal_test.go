@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"testing/synctest"
 )
 
 // newIdle returns a store that is only a queue.
@@ -57,4 +58,36 @@ func TestGather(t *testing.T) {
 	if batch := s.nextBatch(); len(batch) <= gatherRounds {
 		t.Errorf("%d creates were gathered, though more came in each round", len(batch))
 	}
+}
+
+// A fastEngine commits at once.
+type fastEngine struct{ Engine }
+
+func (fastEngine) Commit([]Item) error { return nil }
+
+func (fastEngine) Close() error { return nil }
+
+// TestSubmitCommitsUntilItsOwn checks that a create that finds another one in the queue, which nobody
+// commits, commits that and then itself.
+func TestSubmitCommitsUntilItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := New(fastEngine{}, nil, Limits{BatchPlants: 1}, Options{})
+		defer func() { _ = s.Close() }()
+		first := newRequest(Record{ID: 1})
+		if err := s.enqueue(first); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		second := make(chan error, 1)
+		go func() { second <- s.submit(ctx, newRequest(Record{ID: 2})) }()
+		synctest.Wait()
+		cancel() // ends one that waits forever
+		if err := <-second; err != nil {
+			t.Errorf("the second create: %v, want that it has committed both", err)
+		}
+		if err := <-first.done; err != nil {
+			t.Errorf("the first create: %v", err)
+		}
+	})
 }

@@ -72,6 +72,22 @@ func TestRemapFails(t *testing.T) {
 	must.Do(t, s.Create(t.Context(), 1, models.Plant{}))
 }
 
+// TestGrowAfterReplacement checks that a file that was replaced does not grow any more: its plants would be
+// lost.
+func TestGrowAfterReplacement(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := mustOpen(t, path)
+	must.Do(t, os.Rename(newFile(t, 1), path))
+	before := s.allocated()
+	if err := s.extend(1 << 20); !errors.Is(err, storage.ErrUnavailable) || s.allocated() != before {
+		t.Errorf("extend: %v, want: %v", err, storage.ErrUnavailable)
+	}
+	if err := s.Fault(); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Fault: %v, want: %v", err, storage.ErrCorrupt)
+	}
+}
+
 // TestMapSize compares sizes of mappings with those of bbolt.
 func TestMapSize(t *testing.T) {
 	t.Parallel()
