@@ -184,6 +184,10 @@ func TestMetricsThatAreAbsent(t *testing.T) {
 	if got := found(s, &auth.IssuerStats{Failures: 1}); !strings.HasPrefix(got, noTime) {
 		t.Errorf("with an issuer: %s, want %s first", got, noTime)
 	}
+	s.stats.File.Free = -1
+	if got := found(s, nil); got != "plantstore_store_plants 7" {
+		t.Errorf("with an unknown free space: %s", got)
+	}
 	s.stats.File = nil
 	if got := found(s, nil); got != "" {
 		t.Errorf("there are %s", got)

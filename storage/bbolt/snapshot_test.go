@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"plantstore/internal/must"
 	"plantstore/storage"
@@ -53,5 +55,18 @@ func TestSnapshotEnds(t *testing.T) {
 	must.Do(t, s.Close())
 	if err := s.Snapshot(t.Context(), io.Discard); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("Snapshot of a closed store: %v, want: %v", err, storage.ErrUnavailable)
+	}
+}
+
+// TestChunkKeepsNoMapping checks that the key after a chunk is a copy: a commit may replace the mapping
+// before the next chunk.
+func TestChunkKeepsNoMapping(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newBigFile(t))
+	_, next, err := s.readChunk(keyOf(0), false)
+	must.Do(t, err)
+	mapping := s.db.Info().Data
+	if at := uintptr(unsafe.Pointer(&next[0])); !bytes.Equal(next, keyOf(chunkRecords)) || at-mapping < uintptr(s.mapped) {
+		t.Errorf("the key %x is at %x, in the mapping at %x", next, at, mapping)
 	}
 }
