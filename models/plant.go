@@ -65,22 +65,9 @@ type NewPlant struct {
 
 // A Field is the value of a JSON field that may be absent. It distinguishes an absent
 // id or name from 0 or "" (C2.12). Unlike a pointer, it needs no allocation.
-type Field[T comparable] struct {
+type Field[T any] struct {
 	Value   T
 	Present bool
-}
-
-// ValidatorValue implements [validator.Valuer]: the rules in struct tags are about the value.
-func (f Field[T]) ValidatorValue() any {
-	var zero T
-	switch {
-	case !f.Present:
-		return nil
-	case f.Value == zero:
-		return new(T) // "required" rejects a zero value that is not behind a pointer
-	default:
-		return f.Value
-	}
 }
 
 // Plant returns p without its id. Call it only on a NewPlant that [Decoder] has

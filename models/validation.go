@@ -15,7 +15,21 @@ import (
 func newValidator() *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(field reflect.StructField) string { return field.Tag.Get("json") })
+	v.RegisterCustomTypeFunc(fieldValue, Field[int64]{}, Field[string]{})
 	return v
+}
+
+// fieldValue returns the value of a [Field], to which the rules apply, or nil if it is absent.
+func fieldValue(field reflect.Value) any {
+	value, present := field.Field(0), field.Field(1).Bool()
+	switch {
+	case !present:
+		return nil
+	case value.IsZero():
+		return reflect.New(value.Type()).Interface() // "required" rejects a zero value that is not behind a pointer
+	default:
+		return value.Interface()
+	}
 }
 
 // tagTexts are the texts of violations, by the struct tag. %s is the parameter of the tag.
@@ -36,7 +50,7 @@ func tagText(violation validator.FieldError) string {
 // validate returns the Error for the violations that were recorded while p was decoded and
 // for those of its struct tags, or nil if there are none.
 func (d *Decoder) validate(p *NewPlant) error {
-	// By value: given a pointer, the validator copies more. For a struct it returns no other error.
+	// By value: given a pointer, reflect copies each field. For a struct there is no other error.
 	violations, _ := errors.AsType[validator.ValidationErrors](d.validator.Struct(*p))
 	for _, violation := range violations {
 		p.addViolation(violation.Field(), tagText(violation))

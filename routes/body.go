@@ -17,33 +17,24 @@ const (
 	largeDecodes = 2
 )
 
-// An input is a body, and the plant that was decoded from it. Inputs are pooled.
-type input struct {
-	body  []byte
-	plant models.NewPlant
-}
-
-func newInput() any { return &input{body: make([]byte, 0, firstBuffer)} }
-
-// release returns an input to the pool.
-func (p plants) release(in *input) {
-	if cap(in.body) <= usualBody {
-		in.body, in.plant = in.body[:0], models.NewPlant{}
-		p.inputs.Put(in)
-	}
-}
-
-// read reads the whole body of a request, then decodes and validates it. Gin's own
+// read reads the whole body of a request, then decodes and validates it into plant. Gin's own
 // bindings accept bodies that the contract rejects, and have other error messages.
-func (p plants) read(r *http.Request, in *input) error {
-	if err := readBody(&in.body, r.Body, r.ContentLength); err != nil {
+func (p plants) read(r *http.Request, plant *models.NewPlant) error {
+	buffer := p.buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put there
+	defer func() {
+		if cap(*buffer) <= usualBody {
+			*buffer = (*buffer)[:0]
+			p.buffers.Put(buffer)
+		}
+	}()
+	if err := readBody(buffer, r.Body, r.ContentLength); err != nil {
 		return err
 	}
-	if len(in.body) > usualBody {
+	if len(*buffer) > usualBody {
 		p.large <- struct{}{}
 		defer func() { <-p.large }()
 	}
-	return p.decoder.Decode(in.body, &in.plant)
+	return p.decoder.Decode(*buffer, plant)
 }
 
 // readBody reads a body into an empty buffer. The buffer doubles as bytes arrive, so that

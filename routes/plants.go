@@ -16,7 +16,7 @@ import (
 type plants struct {
 	store   Store
 	decoder *models.Decoder
-	inputs  *sync.Pool    // of *input
+	buffers *sync.Pool    // of *[]byte, each empty
 	large   chan struct{} // semaphore of largeDecodes
 }
 
@@ -24,7 +24,7 @@ func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
 		decoder: models.NewDecoder(options.MaxBodyBytes),
-		inputs:  &sync.Pool{New: newInput},
+		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
 		large:   make(chan struct{}, largeDecodes),
 	}
 }
@@ -32,13 +32,12 @@ func newPlants(options Options) plants {
 // create handles POST /plants (operationId createPlant): it decodes, validates and
 // stores a plant, and responds with it.
 func (p plants) create(c *gin.Context) {
-	in := p.inputs.Get().(*input) //nolint:forcetypeassert // nothing else is put there
-	defer p.release(in)
-	if err := p.read(c.Request, in); err != nil {
+	var body models.NewPlant
+	if err := p.read(c.Request, &body); err != nil {
 		middleware.Fail(c, err)
 		return
 	}
-	id, plant, start := in.plant.ID.Value, in.plant.Plant(), time.Now()
+	id, plant, start := body.ID.Value, body.Plant(), time.Now()
 	err := p.store.Create(c.Request.Context(), id, plant)
 	middleware.OutcomeOf(c).NotePlant(id, time.Since(start), errors.Is(err, storage.ErrUnknown))
 	if err != nil {

@@ -33,8 +33,7 @@ type Options struct {
 	NoToken func()
 }
 
-// A Store creates plants, as Create of [storage.Store] does. After Create has returned, the tag of
-// the plant may change.
+// A Store creates plants, as Create of [storage.Store] does.
 type Store interface {
 	Create(ctx context.Context, id int64, plant models.Plant) error
 }
