@@ -17,8 +17,7 @@ import (
 	"plantstore/models"
 )
 
-// TestBodyLimit checks the Errors of bodies that cannot be read whole. The rules C2.15 and C2.16 of
-// internal/conformance have the exact limit.
+// TestBodyLimit checks the exact limit, and the Errors of bodies that cannot be read whole.
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 5
@@ -29,11 +28,19 @@ func TestBodyLimit(t *testing.T) {
 		text string
 	}{
 		"over, not read":     {failingBody{errors.New("read")}, 6, 413, "5 bytes"},
+		"one byte over":      {strings.NewReader("123456"), -1, 413, "5 bytes"},
 		"endless":            {endless{}, -1, 413, "5 bytes"},
 		"too slow":           {failingBody{os.ErrDeadlineExceeded}, 5, 408, "slowly"},
 		"cut short":          {io.MultiReader(strings.NewReader("1"), failingBody{io.ErrUnexpectedEOF}), 5, 400, "shorter"},
 		"broken":             {failingBody{errors.New("malformed chunked encoding")}, -1, 400, "could not be read"},
 		"broken at the edge": {io.MultiReader(strings.NewReader("12345"), failingBody{io.ErrUnexpectedEOF}), -1, 400, "shorter"},
+	}
+	for _, announced := range []int64{limit, -1} {
+		r := post(t, http.Header{}, strings.NewReader("12345"))
+		r.ContentLength = announced
+		if w := serve(t, r, middleware.BodyLimit(limit), readAll); !reached(w) {
+			t.Errorf("a body at the limit, announced as %d: %s", announced, w.Body)
+		}
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,10 @@ func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 100)
 	decoder := NewDecoder(64 << 10)
+	atLimit := `{"id":1,"name":"x"}` + strings.Repeat(" ", 64<<10-19)
+	if err := decoder.Decode([]byte(atLimit), new(NewPlant)); err != nil {
+		t.Errorf("a body of %d bytes, the limit: %v", len(atLimit), err)
+	}
 	for body, want := range map[string]string{
 		"":                                      "400 body: is empty; send a NewPlant as JSON",
 		" \n":                                   "400 body: is empty; send a NewPlant as JSON",

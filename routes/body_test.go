@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"plantstore/routes"
 )
@@ -43,4 +44,24 @@ func TestBodyBufferGrowth(t *testing.T) {
 			t.Errorf("announced as %d: %d %.200s", announced, w.Code, w.Body)
 		}
 	}
+}
+
+// TestLargeDecodes checks that a large body frees its slot for the next one, whether it is accepted or
+// not: otherwise the server would soon accept none.
+func TestLargeDecodes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHandler(t, brokenStore{}, func(o *routes.Options) { o.MaxBodyBytes = 1 << 20 })
+		decoded := 0
+		go func() {
+			for _, start := range []string{"{", `{"id":1,"name":"x"}`, "{", `{"id":2,"name":"x"}`} {
+				do(t, h, http.MethodPost, "/plants", start+strings.Repeat(" ", 100_000))
+				decoded++
+			}
+		}()
+		synctest.Wait()
+		if decoded != 4 {
+			t.Errorf("%d of 4 large bodies were decoded, then one waits for a slot that no other frees", decoded)
+		}
+	})
 }

@@ -37,6 +37,7 @@ type conn struct {
 	below   *handshakeConn       // nil: no TLS
 	tls     *tls.ConnectionState // after the handshake
 	body    body                 // of the current request
+	due     time.Time            // the time limit of the current request
 	begun   bool                 // a byte was read
 	asked   bool                 // the header that is being read has begun
 	idle    bool                 // until net/http waits for another header
@@ -115,7 +116,7 @@ func changed(nc net.Conn, state http.ConnState) {
 	case state == http.StateActive:
 		c.lines = -1
 	case state == http.StateIdle:
-		c.lines, c.asked, c.idle = 0, false, true
+		c.lines, c.asked, c.idle, c.due = 0, false, true, time.Time{}
 		c.handling = false
 		c.timeout.Store(false)
 	}
@@ -152,7 +153,11 @@ func (c *conn) Close() error {
 	if c.ending.Load() {
 		_ = c.duplex.CloseWrite() // fails after plain HTTP to TLS
 		_ = c.network.CloseWrite()
-		_ = c.network.SetReadDeadline(time.Now().Add(drainTime)) // if it fails, so does Read
+		end := time.Now().Add(drainTime)
+		if c.due.After(end) { // the client may be sending the rest of its request
+			end = c.due
+		}
+		_ = c.network.SetReadDeadline(end) // if it fails, so does Read
 		defer context.AfterFunc(c.server.draining, func() { _ = c.network.SetReadDeadline(time.Now().Add(lastDrainTime)) })()
 		_, _ = io.CopyN(io.Discard, c.network, maxDrained)
 	}

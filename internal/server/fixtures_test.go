@@ -29,8 +29,9 @@ import (
 func TestMain(m *testing.M) { watchdog.Main(m) }
 
 const (
-	// patience bounds the wait for an event that must happen; usually it takes much less.
-	patience = 30 * time.Second
+	// patience bounds the wait for an event that must happen; usually it takes much less. It ends before
+	// that of the watchdog, so that the test that waits fails with its name.
+	patience = 20 * time.Second
 
 	good     = "POST /good HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi"
 	goodEcho = "POST /good hi"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plantstore/models"
 )
@@ -63,7 +64,7 @@ func TestClosedAfterResponse(t *testing.T) {
 // gets the response.
 func TestResponseOutlivesUnreadInput(t *testing.T) {
 	t.Parallel()
-	const size = 20 << 20
+	const size = 2 << 20
 	s := start(t)
 	filler := strings.Repeat("a", size)
 	for name, row := range map[string]struct {
@@ -71,11 +72,11 @@ func TestResponseOutlivesUnreadInput(t *testing.T) {
 		code models.Code
 	}{
 		"early response":  {sized("/early", filler), 401},
-		"chunks":          {chunked("/early", "1400000\r\n"+filler+"\r\n0\r\n\r\n"), 401},
+		"chunks":          {chunked("/early", "200000\r\n"+filler+"\r\n0\r\n\r\n"), 401},
 		"header":          {host("X: " + filler), 431},
 		"behind refusal":  {"nonsense\r\n\r\n" + filler, 400},
 		"behind response": {post("/early", "", "Connection: close") + filler, 401},
-		"expectation":     {post("/", filler, "Expect: x", "Content-Length: 20971520"), 417},
+		"expectation":     {post("/", filler, "Expect: x", "Content-Length: 2097152"), 417},
 		"pipelined":       {"POST /early HTTP/1.0\r\n\r\n" + strings.Repeat(good, size/len(good)), 401},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,6 +86,22 @@ func TestResponseOutlivesUnreadInput(t *testing.T) {
 			c.wantEnd()
 		})
 	}
+}
+
+// TestDrainLastsAsLongAsRequest checks that a client that is slow to send its request gets the response
+// to the beginning: the connection is read until the time limit of the request.
+func TestDrainLastsAsLongAsRequest(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, s *site) {
+		c := s.dial(t).send(post("/early", "h", "Content-Length: 2"))
+		c.wantError(401)
+		began := time.Now()
+		time.Sleep(2 * drainTime)
+		c.send("i").wantEnd()
+		if took := time.Since(began); took != patience-time.Second {
+			t.Errorf("the connection ends after %v, want %v", took, patience-time.Second)
+		}
+	}, func(_ *site, config *Config) { config.RequestTimeout = patience - time.Second })
 }
 
 // TestDrainIsBounded checks that the response comes before the body, and a client that never stops

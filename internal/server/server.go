@@ -29,7 +29,7 @@ const (
 	idleTime       = 2 * time.Minute        // between requests on a connection
 	responseTime   = 5 * time.Second        // for the response to a body that was too slow
 	leaveTime      = 100 * time.Millisecond // in which a shutdown still handles requests that were sent before
-	drainTime      = 5 * time.Second        // for reading after the last response
+	drainTime      = 5 * time.Second        // for reading after the last response, at least
 	lastDrainTime  = 500 * time.Millisecond // the same during a shutdown
 	maxDrained     = 64 << 20               // bytes read after the last response
 	sendBuffer     = 64 << 10               // bytes of responses that the kernel keeps for a client; it doubles them

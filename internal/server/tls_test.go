@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plantstore/internal/certtest"
@@ -96,6 +97,7 @@ func TestHandshakeIsBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *site) {
 		s.dial(t).wantEnd()
 		s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
+		synctest.Wait()
 		if n := s.Stats().SlowHandshakes; n != 2 {
 			t.Errorf("%d slow handshakes, want 2", n)
 		}

@@ -4,8 +4,11 @@ package watchdog
 import (
 	"flag"
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,12 +20,12 @@ const (
 	interval = 5 * time.Second
 	// patience is the number of intervals without progress after which the tests hang.
 	patience = 5
-	// progress is the number of allocations in an interval that tests make at least, however slow the
-	// machine is, unless all of them wait.
-	progress = 500
+	// least is the number of steps in an interval that tests make at least, however slow the machine is,
+	// unless all of them wait.
+	least = 500
 )
 
-// Main runs the tests like [goleak.VerifyTestMain]. When they have hardly allocated memory for 25 s, it
+// Main runs the tests like [goleak.VerifyTestMain]. When they have made hardly any steps for 25 s, it
 // ends them with the stacks of all goroutines: each of them waits, or is in an endless loop. A failure
 // that rapid has found is shrunk for 5 s.
 func Main(m *testing.M) {
@@ -37,13 +40,13 @@ func Main(m *testing.M) {
 }
 
 // watch calls hang when there was no progress.
-func watch(hang func()) { look(hang, 0, allocations()) }
+func watch(hang func()) { look(hang, 0, steps()) }
 
 // look looks again after an interval. There was no progress for idle intervals so far.
 func look(hang func(), idle int, last uint64) {
 	time.AfterFunc(interval, func() {
-		now := allocations()
-		if idle++; now-last >= progress {
+		now := steps()
+		if idle++; now-last >= least {
 			idle = 0
 		}
 		if idle >= patience {
@@ -53,9 +56,18 @@ func look(hang func(), idle int, last uint64) {
 	})
 }
 
-// allocations returns the number of allocations so far.
-func allocations() uint64 {
+// steps returns the number of allocations so far, and on Linux that of reads and writes: a test may send
+// megabytes without an allocation.
+func steps() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	return stats.Mallocs
+	sum := stats.Mallocs
+	counts, _ := os.ReadFile("/proc/self/io")
+	for line := range strings.Lines(string(counts)) {
+		if name, count, _ := strings.Cut(line, ": "); name == "syscr" || name == "syscw" {
+			n, _ := strconv.ParseUint(strings.TrimSpace(count), 10, 64)
+			sum += n
+		}
+	}
+	return sum
 }
