@@ -74,7 +74,7 @@ func TestMetrics(t *testing.T) {
 	h := newHandler(t, s, func(o *operate.Options) {
 		o.Metrics.Observer = observer
 		o.Metrics.Server = func() server.Stats {
-			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34}
+			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34, SlowHandshakes: 35}
 		}
 		o.Metrics.Tokens = func() auth.Stats {
 			return auth.Stats{
@@ -100,7 +100,7 @@ func TestMetrics(t *testing.T) {
 		`plantstore_request_duration_seconds_sum{outcome="created"} 0.003`,
 		`plantstore_request_duration_seconds_count{outcome="refused"} 1`,
 		`plantstore_connections 31`, `plantstore_connections_limit 32`,
-		`plantstore_connections_accepted_total 33`, `plantstore_connections_turned_away_total 34`,
+		`plantstore_connections_accepted_total 33`, `plantstore_connections_turned_away_total 34`, `plantstore_tls_handshake_timeouts_total 35`,
 		`plantstore_certificate_expiry_timestamp_seconds 1.8e+09`,
 		`plantstore_issuer_fetched_timestamp_seconds 1.7e+09`, `plantstore_issuer_keys 43`, `plantstore_issuer_fetch_failures_total 44`,
 		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,

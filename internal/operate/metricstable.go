@@ -44,6 +44,7 @@ func requestMetrics(o *Operator) []metric {
 		{"connections_limit", "gauge", "MAX_CONNECTIONS", one(connections.Limit)},
 		{"connections_accepted_total", "counter", "accepted connections", one(connections.Accepted)},
 		{"connections_turned_away_total", "counter", "accepted connections beyond the limit", one(connections.TurnedAway)},
+		{"tls_handshake_timeouts_total", "counter", "TLS handshakes that took too long", one(connections.SlowHandshakes)},
 		{
 			"certificate_expiry_timestamp_seconds", "gauge",
 			"Unix time when the first TLS certificate expires; missing without one",
