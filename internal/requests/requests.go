@@ -32,6 +32,9 @@ const (
 	maxBody   = 8 << 10
 	// maxWait is the longest time for which a query waits for a request.
 	maxWait = time.Minute
+	// gather is the time in which a query that waits gets more than one request: many followers of many
+	// requests would take more time of the processor than the requests.
+	gather = 100 * time.Millisecond
 )
 
 // A Request is a kept request and its outcome. If net/http refused it, only the Error is known. The
@@ -183,27 +186,40 @@ func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 		return nil, models.Errorf(models.CodeBadRequest,
 			"after: must be a number; wait: must be at most %v, such as 10s; there are no other parameters", maxWait)
 	}
+	if query.Method == http.MethodDelete {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.kept = nil
+		return nil, nil
+	}
 	ctx, cancel := context.WithTimeout(query.Context(), wait)
 	defer cancel()
-	for {
-		r.mu.Lock()
-		if query.Method == http.MethodDelete {
-			r.kept = nil
-		}
-		r.added = cmp.Or(r.added, make(chan struct{}))
-		first := slices.IndexFunc(r.kept, func(kept Request) bool { return kept.Number > after })
-		var all []Request
-		if first >= 0 {
-			all = slices.Clone(r.kept[first:])
-		}
-		added := r.added
-		r.mu.Unlock()
-		if first >= 0 || ctx.Err() != nil || query.Method == http.MethodDelete {
-			return all, nil
-		}
+	all, added := r.since(after)
+	for len(all) == 0 && ctx.Err() == nil {
 		select {
 		case <-added:
 		case <-ctx.Done():
 		}
+		all, added = r.since(after)
 	}
+	if wait > 0 {
+		select {
+		case <-time.After(gather):
+		case <-ctx.Done():
+		}
+		all, _ = r.since(after)
+	}
+	return all, nil
+}
+
+// since returns the kept requests with higher numbers, and a channel that is closed when one is added.
+func (r *Recorder) since(number int64) (all []Request, added <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.added = cmp.Or(r.added, make(chan struct{}))
+	i := slices.IndexFunc(r.kept, func(kept Request) bool { return kept.Number > number })
+	if i >= 0 {
+		all = slices.Clone(r.kept[i:])
+	}
+	return all, r.added
 }

@@ -113,6 +113,26 @@ func TestLast200(t *testing.T) {
 		if next := <-got; next != "302-302 of 1" {
 			t.Errorf("after the removal: %s", next)
 		}
+		go await("after=302&wait=1m")
+		synctest.Wait()
+		for range 3 {
+			s.send(http.NoBody)
+			time.Sleep(10 * time.Millisecond) // of the bubble
+		}
+		if next := <-got; next != "303-305 of 3" {
+			t.Errorf("a follower of many gets %s", next)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		started = time.Now()
+		go func() {
+			_, _ = s.Query(httptest.NewRequestWithContext(ctx, http.MethodGet, "/requests?after=305&wait=1m", http.NoBody))
+			got <- ""
+		}()
+		synctest.Wait()
+		leave()
+		if <-got; time.Since(started) > 0 {
+			t.Errorf("a query ends %v after its reader has left", time.Since(started))
+		}
 	})
 }
 
