@@ -26,7 +26,7 @@ func (a *App) listenControl(ctx context.Context) {
 	a.otherRuns = errors.Is(err, files.ErrListening)
 	if err != nil {
 		a.Notice(func(logger *slog.Logger) {
-			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server; if they reach another one, stop that, or set STORAGE_URL for one of them")
+			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server; if they reach another one, stop that, or set STORAGE_URL in the environment of one of them")
 		})
 		return
 	}

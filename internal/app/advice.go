@@ -34,7 +34,7 @@ func Advise(err error, missing, place string) error {
 
 // AdviseDatabase adds a remedy to an error of the database.
 func AdviseDatabase(err error) error {
-	return Advise(err, "name the database with --storage-url, or run plantstore serve first", " with --storage-url")
+	return Advise(err, "name the database with --storage-url; plantstore serve creates it, but not with --ephemeral", " with --storage-url")
 }
 
 // AdviseRead is [Advise] for a file that is only read.

@@ -14,7 +14,7 @@ func TestAdviseDatabase(t *testing.T) {
 	t.Parallel()
 	other := errors.New("other")
 	for cause, want := range map[error]string{
-		fs.ErrNotExist: "; name the database with --storage-url, or run plantstore serve first",
+		fs.ErrNotExist: "; name the database with --storage-url; plantstore serve creates it, but not with --ephemeral",
 		syscall.EACCES: "; run this as the owner of the directory, or name another place with --storage-url",
 		syscall.EROFS:  "; make it writable, or name another place with --storage-url",
 		syscall.ENOSPC: "; free some space on that disk, and try again",

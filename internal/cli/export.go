@@ -52,7 +52,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 			return err
 		}
 		if ext := strings.ToLower(filepath.Ext(file)); !cmd.IsSet("format") && slices.Contains([]string{".xlsx", ".xls", ".ods", ".gz", ".zip"}, ext) {
-			return misuse("%s: the format %s is not supported: name a .jsonl or .csv file, or use --format", file, ext)
+			return misuse("%s: the format %s is not supported: export to a .csv file, which spreadsheets open, or to a .jsonl file", file, ext)
 		}
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) (err error) {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
@@ -18,6 +19,7 @@ import (
 	"plantstore/internal/files"
 	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -45,12 +47,12 @@ func newImport(p *Process) *cli.Command {
 }
 
 type importer struct {
+	plantio.Importer
+
 	p        *Process
 	cmd      *cli.Command
 	maxBytes int64
-	options  plantio.Options
-	sum      plantio.Summary
-
+	dryRun   bool
 	reported int64 // bad lines, printed or not
 }
 
@@ -58,28 +60,52 @@ type importer struct {
 const maxReported = 100
 
 func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: chosen(cmd, "on-conflict") == "skip"}}
+	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, dryRun: cmd.Bool("dry-run")}
+	i.SkipConflicts = chosen(cmd, "on-conflict") == "skip"
 	for _, file := range cmd.Args().Slice() { // before the first one is imported
 		if err := i.check(file); err != nil {
 			return err
 		}
 	}
-	dryRun := cmd.Bool("dry-run")
-	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.Store) error {
-		if temporary(store) {
+	creates, err := createsDatabase(c)
+	if err != nil {
+		return err
+	}
+	err = withStore(ctx, c, storage.Options{ReadOnly: i.dryRun}, func(ctx context.Context, store app.Store) error {
+		switch {
+		case temporary(store):
 			fmt.Fprintf(p.Stderr, "%s: the server on %s runs with --ephemeral: its plants are deleted when it exits\n", p.Name, c.Storage.Path)
+		case creates && !cmd.Bool("quiet"):
+			fmt.Fprintf(p.Stderr, "%s: created database %s\n", p.Name, c.Storage.Path)
 		}
-		i.options.Create = store.CreateAll
-		if dryRun {
-			i.options.Create = plantio.DryRun(store.Get)
+		i.Create = store.CreateAll
+		if i.dryRun {
+			i.Create = plantio.DryRun(store.Get)
 		}
 		return i.importAll(ctx)
 	})
-	if dryRun && i.options.Create == nil && errors.Is(err, fs.ErrNotExist) { // an import would create the store
-		i.options.Create = func(_ context.Context, records []storage.Record) []error { return make([]error, len(records)) }
+	if i.dryRun && creates && i.Create == nil && errors.Is(err, fs.ErrNotExist) {
+		i.Create = plantio.DryRun(func(context.Context, int64) (models.Plant, error) { return models.Plant{}, storage.ErrNotFound })
 		return i.importAll(ctx)
 	}
 	return err
+}
+
+// createsDatabase reports whether an import creates the database. Its path may be misspelled: only the
+// directory of the default one is created with it.
+func createsDatabase(c *config.Config) (bool, error) {
+	path := c.Storage.Path
+	if path == "" {
+		return false, nil
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); c.Storage.URL != config.DefaultStorageURL && errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("there is no directory %s for the database: create it, or correct --storage-url", dir)
+	}
+	return true, nil
 }
 
 func (i *importer) importAll(ctx context.Context) error {
@@ -88,17 +114,17 @@ func (i *importer) importAll(ctx context.Context) error {
 			return err
 		}
 	}
-	did, bad := "imported", counted(i.sum.Bad, "bad line was", "bad lines were")
-	if i.cmd.Bool("dry-run") {
-		did, bad = "would be imported", counted(i.sum.Bad, "bad line would be", "bad lines would be")
+	did, bad := "imported", counted(i.Summary.Bad, "bad line was", "bad lines were")
+	if i.dryRun {
+		did, bad = "would be imported", counted(i.Summary.Bad, "bad line would be", "bad lines would be")
 	}
-	err := printResult(i.p.Stdout, i.cmd, i.sum, "%s %s, %d existed already, %d skipped (id taken), %s",
-		counted(i.sum.Created, "plant", "plants"), did, i.sum.Identical, i.sum.Skipped, counted(i.sum.Bad, "bad line", "bad lines"))
-	if err != nil || i.sum.Bad == 0 {
+	err := printResult(i.p.Stdout, i.cmd, i.Summary, "%s %s, %d existed already, %d skipped (id taken), %s",
+		counted(i.Summary.Created, "plant", "plants"), did, i.Summary.Identical, i.Summary.Skipped, counted(i.Summary.Bad, "bad line", "bad lines"))
+	if err != nil || i.Summary.Bad == 0 {
 		return err
 	}
 	advice := ""
-	if i.sum.Conflicts > 0 {
+	if i.Summary.Conflicts > 0 {
 		advice = ", or skip taken ids with --on-conflict skip"
 	}
 	return findings("%s left out: fix the file and import it again%s", bad, advice)
@@ -128,11 +154,10 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	bar := newProgress(i.p, i.cmd, size)
 	defer func() { _ = bar.Clear() }()
 	input := progressbar.NewReader(in, bar)
-	options := i.options
-	options.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
-	options.Done = func() { bar.Describe(counted(i.sum.Created, "plant", "plants")) }
+	i.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
+	i.Done = func() { bar.Describe(counted(i.Summary.Created, "plant", "plants")) }
 	before := max(i.reported, maxReported)
-	err = plantio.Import(ctx, plantio.NewReader(&input, fileFormat(i.cmd, name), i.maxBytes), options, &i.sum)
+	err = i.Import(ctx, plantio.NewReader(&input, fileFormat(i.cmd, name), i.maxBytes))
 	return i.failure(name, cmp.Or(err, i.reportMore(name, i.reported-before)))
 }
 
@@ -140,7 +165,10 @@ func (i *importer) failure(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	stored := counted(i.sum.Created, "plant was", "plants were") + " stored"
+	stored := counted(i.Summary.Created, "plant was", "plants were") + " stored"
+	if i.dryRun {
+		stored = "nothing was stored"
+	}
 	if errors.As(err, new(*plantio.FormatError)) {
 		return misuse("import %s: %w; %s", name, err, stored)
 	}

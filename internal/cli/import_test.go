@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"plantstore/internal/cli"
 )
@@ -50,6 +53,40 @@ func TestImportOutlivesServer(t *testing.T) {
 	if got := output(t, nil, "plants", "count"); got != "180\n" {
 		t.Errorf("there are %s plants, want 180", got)
 	}
+}
+
+// TestDryRun checks that a dry run reports what an import does, with the same exit code: of random files, with and
+// without a database.
+func TestDryRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	names := rapid.SampledFrom([]string{"a", "b"})
+	line := rapid.OneOf(
+		rapid.Custom(func(r *rapid.T) string {
+			return fmt.Sprintf(`{"id":%d,"name":%q}`, rapid.IntRange(1, 9).Draw(r, "id"), names.Draw(r, "name"))
+		}),
+		rapid.SampledFrom([]string{"{}", "", "{", `{"id":1e99,"name":"a"}`, `{"id":5,"name":"a","tag":""}`}),
+	)
+	file := rapid.SliceOfN(line, 0, 6)
+	n := 0
+	rapid.Check(t, func(r *rapid.T) {
+		n++
+		database := fmt.Sprintf("%d.db", n)
+		write := func(name string) string {
+			name = fmt.Sprintf("%d%s.jsonl", n, name)
+			writeFile(t, name, strings.Join(file.Draw(r, name), "\n"))
+			return name
+		}
+		command := []string{"plants", "import", "--quiet", "--json", "--storage-url", database, "--on-conflict", rapid.SampledFrom([]string{"error", "skip"}).Draw(r, "conflict")}
+		if rapid.Bool().Draw(r, "exists") {
+			run(t, nil, append(command, write("before"))...)
+		}
+		files := []string{write("first"), write("second")}
+		dry := run(t, nil, slices.Concat(command, []string{"--dry-run"}, files)...)
+		real := run(t, nil, append(command, files...)...)
+		if dry.code != real.code || dry.stdout != real.stdout {
+			r.Fatalf("a dry run exits with %d and prints\n%s%s\nthe import with %d and\n%s%s", dry.code, dry.stdout, dry.stderr, real.code, real.stdout, real.stderr)
+		}
+	})
 }
 
 // An onRead is an empty reader that calls itself first.

@@ -104,15 +104,15 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 	if file == "" {
 		return misuseOf(cmd, "--seed needs the name of a file")
 	}
-	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
+	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, Importer: plantio.Importer{SkipConflicts: true, Create: server.Store().CreateAll}}
 	if err := i.importFile(ctx, file); err != nil {
 		return fmt.Errorf("--seed: %w", err)
 	}
-	if i.sum.Bad > 0 {
-		return findings("--seed: %s has %s: fix the file and start again", file, counted(i.sum.Bad, "bad line", "bad lines"))
+	if i.Summary.Bad > 0 {
+		return findings("--seed: %s has %s: fix the file and start again", file, counted(i.Summary.Bad, "bad line", "bad lines"))
 	}
 	server.Notice(func(logger *slog.Logger) {
-		logger.Info("seeded", "file", file, "created", i.sum.Created, "identical", i.sum.Identical, "skipped", i.sum.Skipped)
+		logger.Info("seeded", "file", file, "created", i.Summary.Created, "identical", i.Summary.Identical, "skipped", i.Summary.Skipped)
 	})
 	return nil
 }

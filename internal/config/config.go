@@ -118,9 +118,12 @@ func addressOptions() []Option {
 	}
 }
 
+// DefaultStorageURL is the default of STORAGE_URL.
+const DefaultStorageURL = "bbolt:data/plants.db"
+
 // StorageURL returns the option STORAGE_URL with a help that names the engines of the program.
 func StorageURL(help string) Option {
-	return Option{Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db", Help: help, Set: (*Config).SetStorageURL}
+	return Option{Env: "STORAGE_URL", Flag: "storage-url", Default: DefaultStorageURL, Help: help, Set: (*Config).SetStorageURL}
 }
 
 func pageOptions() []Option {

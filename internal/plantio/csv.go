@@ -97,8 +97,12 @@ func newCSVLines(r io.Reader, first []byte, maxBytes int64) (*csvLines, error) {
 	return l, l.readHeader(first)
 }
 
+// next skips rows without any text, which spreadsheets write.
 func (l *csvLines) next() ([]byte, Position, error) {
 	row, at, err := l.row()
+	for err == nil && strings.Join(row, "") == "" {
+		row, at, err = l.row()
+	}
 	if err == nil {
 		err = l.toJSON(row, at)
 	}
@@ -131,6 +135,11 @@ func (l *csvLines) readHeader(first []byte) error {
 		return badHeader(first)
 	case err != nil:
 		return err
+	}
+	for i, name := range row {
+		if known := slices.IndexFunc(columns(), func(column string) bool { return strings.EqualFold(column, name) }); known >= 0 {
+			row[i] = columns()[known]
+		}
 	}
 	for _, name := range columns() {
 		i := slices.Index(row, name)
@@ -196,11 +205,11 @@ func (l *csvLines) toJSON(row []string, at Position) (err error) {
 func appendCell(b []byte, column, text string) ([]byte, error) {
 	value := jsontext.Value(text)
 	literal := strings.HasPrefix(text, `"`)
-	number := column == "id" && value.Kind() == jsontext.KindNumber && value.IsValid()
-	switch {
-	case number && strings.ContainsAny(text, ".eE"): // stricter than C2.13: digits are lost
-		return nil, errors.New("looks rounded by a spreadsheet; write all its digits")
-	case number, literal && value.IsValid():
+	isID := column == "id"
+	switch problem := numberProblem(text); {
+	case isID && problem != "":
+		return nil, errors.New(problem)
+	case isID && value.Kind() == jsontext.KindNumber && value.IsValid(), literal && value.IsValid():
 		return append(b, text...), nil
 	case literal:
 		return nil, errors.New("begins with a quotation mark, but is not a JSON string")
@@ -210,4 +219,25 @@ func appendCell(b []byte, column, text string) ([]byte, error) {
 		return nil, errors.New("is not UTF-8")
 	}
 	return quoted, nil
+}
+
+// numberProblem returns why a number is not an integer in digits, as spreadsheets and people write them,
+// or "" for anything else. It is stricter than C2.13, since a spreadsheet loses digits.
+func numberProblem(text string) string {
+	digits := strings.TrimLeft(text, "+-")
+	switch {
+	case strings.Trim(text, "0123456789+-.,'_ \u00a0\u202feE") != "" || !strings.ContainsAny(text, "0123456789"):
+		return ""
+	case strings.ContainsAny(text, "eE"):
+		return "looks rounded by a spreadsheet; write all its digits"
+	case strings.Contains(text, "."):
+		return "has a fraction or a separator; write its digits alone"
+	case strings.Trim(digits, "0123456789") != "":
+		return "has a separator; write its digits alone"
+	case strings.HasPrefix(text, "+"):
+		return "has a plus sign; write its digits alone"
+	case strings.HasPrefix(digits, "0") && digits != "0":
+		return "has a leading zero; write it without"
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package plantio
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -61,6 +62,7 @@ type Reader struct {
 	} // NewPlants in JSON; nil: not open
 	maxBytes int64
 	decoder  *models.Decoder
+	body     models.NewPlant // the last one
 }
 
 // NewReader returns a Reader from r. A plant has at most maxBytes, as the body of POST /plants: the
@@ -80,22 +82,25 @@ func (r *Reader) Read() (storage.Record, Position, error) {
 	if err != nil {
 		return storage.Record{}, at, err
 	}
-	var body models.NewPlant
-	err = r.decoder.Decode(text, &body)
+	err = r.decoder.Decode(text, &r.body)
 	if failure, ok := errors.AsType[*models.Error](err); ok {
 		reason := strings.TrimPrefix(failure.Message, "body: ")
 		if failure.Code == models.CodeContentTooLarge {
 			reason = fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", r.maxBytes)
 		}
-		err = badLine(at, "%s", reason)
+		return storage.Record{}, at, badLine(at, "%s", reason)
 	}
-	return storage.Record{ID: body.ID.Value, Plant: body.Plant()}, at, err
+	return storage.Record{ID: r.body.ID.Value, Plant: r.body.Plant().Clone()}, at, err
 }
 
 // A Position is the place of a plant in a file, counted from 1.
 type Position struct {
 	Line    int // its first line
 	Element int // of the JSON array; 0 in other formats
+}
+
+func (p Position) compare(q Position) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Element, q.Element))
 }
 
 // A LineError reports an invalid line, or an invalid element of an array.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,12 +19,13 @@ import (
 func importPlants(
 	ctx context.Context, in io.Reader, skipConflicts bool, create func([]storage.Record) []error,
 ) (bad []string, sum plantio.Summary, err error) {
-	err = plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, maxBytes), plantio.Options{
+	i := plantio.Importer{
 		SkipConflicts: skipConflicts,
 		Create:        func(_ context.Context, records []storage.Record) []error { return create(records) },
 		Bad:           func(e *plantio.LineError) error { bad = append(bad, e.Error()); return nil },
-	}, &sum)
-	return bad, sum, err
+	}
+	err = i.Import(ctx, plantio.NewReader(in, plantio.JSONLines, maxBytes))
+	return bad, i.Summary, err
 }
 
 // TestImport checks that an import of several batches reports bad lines in order and counts all outcomes.
@@ -91,6 +93,44 @@ func TestImportOfArray(t *testing.T) {
 	}
 }
 
+// TestImportSorts checks that plants are stored in ascending order of their ids whatever their order in the file,
+// the first of an id before the others, and that bad lines are reported in the order of the file.
+func TestImportSorts(t *testing.T) {
+	t.Parallel()
+	const lines = 40_000 // several batches
+	var text strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"%d\"}\n", i*7919%(lines/2), i) // each id twice, scattered
+	}
+	var stored []storage.Record
+	calls := 0
+	bad, sum, err := importPlants(t.Context(), strings.NewReader(text.String()), false, func(records []storage.Record) []error {
+		calls++
+		outcomes := make([]error, len(records))
+		for i, r := range records {
+			if last := len(stored) - 1; last >= 0 && stored[last].ID == r.ID {
+				outcomes[i] = &storage.ExistsError{}
+				continue
+			}
+			stored = append(stored, r)
+		}
+		return outcomes
+	})
+	if err != nil || sum != (plantio.Summary{Created: lines / 2, Bad: lines / 2, Conflicts: lines / 2}) || calls < 3 || len(stored) != lines/2 {
+		t.Fatalf("%+v, %v, %d plants in %d batches", sum, err, len(stored), calls)
+	}
+	for i, r := range stored {
+		if line, _ := strconv.Atoi(r.Plant.Name); r.ID != int64(i) || line >= lines/2 {
+			t.Fatalf("plant %d has the id %d and is of line %d", i, r.ID, line+1)
+		}
+	}
+	for i, got := range bad {
+		if want := fmt.Sprintf("line %d: ", lines/2+i+1); !strings.HasPrefix(got, want) {
+			t.Fatalf("bad line %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
 // repeat is an infinite reader of its text.
 type repeat string
 
@@ -128,12 +168,15 @@ func TestImportMeetsFault(t *testing.T) {
 // not the reader blocks.
 func TestImportInterrupted(t *testing.T) {
 	t.Parallel()
-	line := `{"id":1,"name":"` + strings.Repeat("a", 1000) + "\"}\n"
+	var first strings.Builder // more than a batch
+	for id := range 20_000 {
+		fmt.Fprintf(&first, "{\"id\":%d,\"name\":\"a\"}\n", id)
+	}
 	blocked, unblock := io.Pipe()
 	defer func() { _ = unblock.Close() }()
-	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
+	for name, more := range map[string]io.Reader{"endless": repeat("{\"id\":1,\"name\":\"a\"}\n"), "blocked": blocked} {
 		ctx, cancel := context.WithCancel(t.Context())
-		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 5000)), reading(func(p []byte) (int, error) {
+		in := io.MultiReader(strings.NewReader(first.String()), reading(func(p []byte) (int, error) {
 			if err := ctx.Err(); err != nil { // nobody waits for what the import still reads
 				return 0, err
 			}
@@ -158,9 +201,8 @@ func (r reading) Read(p []byte) (int, error) { return r(p) }
 func TestImportWithoutReport(t *testing.T) {
 	t.Parallel()
 	full := errors.New("nobody reads the report")
-	err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("{}"), plantio.JSONLines, maxBytes), plantio.Options{
-		Bad: func(*plantio.LineError) error { return full },
-	}, new(plantio.Summary))
+	i := plantio.Importer{Bad: func(*plantio.LineError) error { return full }}
+	err := i.Import(t.Context(), plantio.NewReader(strings.NewReader("{}"), plantio.JSONLines, maxBytes))
 	if !errors.Is(err, full) {
 		t.Errorf("Import: %v, want: %v", err, full)
 	}

@@ -121,15 +121,24 @@ func rows() map[string]readText {
 			"id,name\n,a\n\"1,\"\"tag\"\":\"\"x\"\"\",a\n", nil,
 			[]string{"line 2: id: is required", "line 3: id: must be an integer, not a string"},
 		},
-		"rounded": {
-			"id,name\n1.23457E+18,1.5\n1.0,1e2\n-1e2,a\n7,1.5\n",
-			[]string{`{"id":7,"name":"1.5"}`},
+		"numbers": {
+			"id,name\n1.23457E+18,1.5\n8.0,1e2\n-1e2,a\n7,1.5\n007032,a\n\"7,030\",a\n7 030,a\n+7033,a\n-0,0\n1.2.3,a\n-,a\n",
+			[]string{`{"id":7,"name":"1.5"}`, `{"id":0,"name":"0"}`},
 			[]string{
 				"line 2: id: looks rounded by a spreadsheet; write all its digits",
-				"line 3: id: looks rounded by a spreadsheet; write all its digits",
+				"line 3: id: has a fraction or a separator; write its digits alone",
 				"line 4: id: looks rounded by a spreadsheet; write all its digits",
+				"line 6: id: has a leading zero; write it without",
+				"line 7: id: has a separator; write its digits alone",
+				"line 8: id: has a separator; write its digits alone",
+				"line 9: id: has a plus sign; write its digits alone",
+				"line 11: id: has a fraction or a separator; write its digits alone",
+				"line 12: id: must be an integer, not a string",
 			},
 		},
+		"empty rows": {"id,name,tag\r\n1,a,\r\n\r\n,,\r\n\"\",,\r\n,,,,\r\n2,b,t\r\n", []string{one, two}, nil},
+		"capitals":   {"ID,Name,Tag,NOTE\n2,b,t,x\n", []string{two}, nil},
+		"both cases": {"id,name,ID\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but is "id,name,ID"`}},
 		"half a string": {
 			"id,name\n1,\"\"\"a\"\n2,\"\"\"a\"\",\"\"tag\"\":\"\"b\"\"\"\n", nil,
 			[]string{
@@ -157,8 +166,9 @@ func lines() map[string]readText {
 				"line 5: name: the JSON is cut short, it ends after 19 bytes",
 			},
 		},
-		"array, empty": {" [ \n ] \n", nil, nil},
-		"array":        {"[" + one + "," + two + "]", []string{one, two}, nil},
+		"an array in a plant": {`{"more":[{"a":1}],"id":1,"name":"a"}` + "\n" + two, []string{one, two}, nil},
+		"array, empty":        {" [ \n ] \n", nil, nil},
+		"array":               {"[" + one + "," + two + "]", []string{one, two}, nil},
 		"array, on lines": {
 			"\n[\n {\n \"id\": 1,\n \"name\": \"a\"\n }\n,\n null\n]\n",
 			[]string{one},
