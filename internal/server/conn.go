@@ -37,7 +37,7 @@ type conn struct {
 	below   *handshakeConn       // nil: no TLS
 	tls     *tls.ConnectionState // after the handshake
 	body    body                 // of the current request
-	due     time.Time            // the time limit of the current request
+	due     time.Time            // the time limit of the body; zero after its end
 	begun   bool                 // a byte was read
 	asked   bool                 // the header that is being read has begun
 	idle    bool                 // until net/http waits for another header
@@ -154,7 +154,7 @@ func (c *conn) Close() error {
 		_ = c.duplex.CloseWrite() // fails after plain HTTP to TLS
 		_ = c.network.CloseWrite()
 		end := time.Now().Add(drainTime)
-		if c.due.After(end) { // the client may be sending the rest of its request
+		if c.due.After(end) { // the client may still be sending
 			end = c.due
 		}
 		_ = c.network.SetReadDeadline(end) // if it fails, so does Read

@@ -22,7 +22,10 @@ type connKey struct{}
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // see New
 	c.handling = true
-	c.due = time.Now().Add(s.config.RequestTimeout)
+	deadline := time.Now().Add(s.config.RequestTimeout)
+	if r.Body != http.NoBody {
+		c.due = deadline
+	}
 	switch {
 	case r.ProtoMajor != 1 || r.ProtoMinor > 1: // net/http lets these, and the preface of HTTP/2, through
 		c.turnAway(w, models.CodeVersionUnsupported)
@@ -40,12 +43,12 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	if last || r.Body != http.NoBody {
 		header["Connection"] = s.closeField
 	}
-	ctx, cancel := context.WithDeadline(s.forced, c.due)
+	ctx, cancel := context.WithDeadline(s.forced, deadline)
 	defer cancel()
 	in := r.WithContext(ctx) //nolint:contextcheck // the context of r ends when the client closes its half
 	in.TLS = c.tls
 	if r.Body != http.NoBody {
-		_ = c.SetReadDeadline(c.due) // if it fails, so does Read
+		_ = c.SetReadDeadline(deadline) // if it fails, so does Read
 		c.body = body{ReadCloser: r.Body, conn: c, header: header, last: last}
 		in.Body = &c.body
 	}
@@ -91,6 +94,7 @@ func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 	case err == io.EOF:
+		b.conn.due = time.Time{}
 		if !b.last && !b.conn.server.leaving.Load() {
 			delete(b.header, "Connection")
 		}
