@@ -89,13 +89,13 @@ func (a *App) compareAges(ctx context.Context, generated bool) error {
 	return nil
 }
 
-// loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys
+// loadKeys reads the files, and returns what [Secrets] does. If it fails, the previous keys
 // stay in use.
 func (a *App) loadKeys(generate bool) (secrets []auth.Secret, generated bool, err error) {
 	if secrets, generated, err = a.readSecrets(generate); err != nil {
 		return nil, false, err
 	}
-	public, skipped, err := ReadPublicKeys(a.config)
+	public, skipped, err := PublicKeys(a.config)
 	if err != nil {
 		return nil, false, err
 	}
@@ -108,13 +108,13 @@ func (a *App) loadKeys(generate bool) (secrets []auth.Secret, generated bool, er
 	return secrets, generated, nil
 }
 
-// readSecrets is [ReadSecrets]. An ephemeral server that cannot store a generated secret keeps it in
+// readSecrets is [Secrets]. An ephemeral server that cannot store a generated secret keeps it in
 // memory.
 func (a *App) readSecrets(generate bool) (secrets []auth.Secret, generated bool, err error) {
 	if a.inMemory != nil {
 		return []auth.Secret{a.inMemory}, false, nil
 	}
-	secrets, generated, err = ReadSecrets(a.config, generate)
+	secrets, generated, err = Secrets(a.config, generate)
 	if err == nil || a.options.Ephemeral == (storage.Location{}) || !a.config.GeneratesSecret() ||
 		hasSecret(a.config.Storage.Path) && !errors.Is(err, fs.ErrPermission) {
 		return secrets, generated, err
@@ -133,9 +133,9 @@ func hasSecret(database string) bool {
 	return database != "" && err == nil
 }
 
-// ReadPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are
+// PublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are
 // skipped.
-func ReadPublicKeys(c *config.Config) (public []auth.Key, skipped []error, err error) {
+func PublicKeys(c *config.Config) (public []auth.Key, skipped []error, err error) {
 	for _, file := range c.JWTPublicKeys {
 		found, reasons, err := keys.ReadPublic(file)
 		if err != nil {
@@ -149,10 +149,10 @@ func ReadPublicKeys(c *config.Config) (public []auth.Key, skipped []error, err e
 	return public, skipped, nil
 }
 
-// ReadSecrets returns the configured secrets, the signing one first, or else the secrets next to
+// Secrets returns the configured secrets, the signing one first, or else the secrets next to
 // the database, which it generates if they do not exist and generate is set. With public keys
 // instead there is no secret.
-func ReadSecrets(c *config.Config, generate bool) (secrets []auth.Secret, generated bool, err error) {
+func Secrets(c *config.Config, generate bool) (secrets []auth.Secret, generated bool, err error) {
 	switch {
 	case c.JWTSecret != nil:
 		if err := c.JWTSecret.Check(); err != nil {
@@ -160,7 +160,7 @@ func ReadSecrets(c *config.Config, generate bool) (secrets []auth.Secret, genera
 		}
 		return []auth.Secret{c.JWTSecret}, false, nil
 	case c.JWTSecretFile != "":
-		secrets, err := keys.ReadSecrets(c.JWTSecretFile)
+		secrets, err := keys.ReadSecrets(c.JWTSecretFile, files.ReadSecret)
 		if err != nil {
 			return nil, false, config.Invalid("JWT_SECRET_FILE: %w", AdviseRead(err, "name the file with the secret, or make one with: openssl rand -hex 32"))
 		}
@@ -170,27 +170,17 @@ func ReadSecrets(c *config.Config, generate bool) (secrets []auth.Secret, genera
 	case c.Storage.Path == "":
 		return nil, false, errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be set: " +
 			"with this storage there is no directory to keep a secret in")
-	case generate:
-		return ensureSecrets(SecretPath(c.Storage.Path))
 	}
-	secrets, err = keys.ReadGenerated(SecretPath(c.Storage.Path))
+	path, advice := SecretPath(c.Storage.Path), "put it back: a server that starts without it generates a new one, and refuses all previous tokens"
+	if generate {
+		advice = "create its directory first"
+		generated, err = keys.Generate(path, dirPerm)
+	}
+	if err == nil {
+		secrets, err = keys.ReadSecrets(path, files.ReadGenerated)
+	}
 	if err != nil {
-		return nil, false, fmt.Errorf("the secret next to the database: %w",
-			AdviseRead(err, "put it back: a server that starts without it generates a new one, and refuses all previous tokens"))
-	}
-	return secrets, false, nil
-}
-
-// ensureSecrets returns the secrets in the file path, which it may generate.
-func ensureSecrets(path string) (secrets []auth.Secret, generated bool, err error) {
-	if _, err := os.Stat(path); err != nil { // otherwise its directory exists
-		if err := files.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
-			return nil, false, fmt.Errorf("the directory of the database: %w", err)
-		}
-	}
-	secrets, generated, err = keys.EnsureSecrets(path)
-	if err != nil {
-		return nil, false, fmt.Errorf("the secret next to the database: %w", AdviseRead(err, "create its directory first"))
+		return nil, false, fmt.Errorf("the secret next to the database: %w", AdviseRead(err, advice))
 	}
 	return secrets, generated, nil
 }

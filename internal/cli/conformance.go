@@ -170,7 +170,7 @@ func addSigner(cmd *cli.Command, options *conformance.Options) error {
 	case secretFile != "" && keyFile != "":
 		return misuseOf(cmd, "--secret-file and --key are both set; set only one of them")
 	case secretFile != "":
-		secrets, err := keys.ReadSecrets(secretFile)
+		secrets, err := keys.ReadSecrets(secretFile, files.ReadSecret)
 		if err != nil {
 			return fmt.Errorf("--secret-file: %w", app.AdviseRead(err, "name the file with the secret of the server, jwt-secret next to its database if it was generated"))
 		}

@@ -126,7 +126,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, generated, err := app.ReadSecrets(c, true)
+	secrets, generated, err := app.Secrets(c, true)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*keys.Signer, e
 	if err != nil {
 		return nil, err
 	}
-	public, _, err := app.ReadPublicKeys(c)
+	public, _, err := app.PublicKeys(c)
 	if err != nil {
 		return nil, err
 	}

@@ -7,37 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"plantstore/internal/files"
 	"plantstore/middleware/auth"
 )
 
-// newBytes is the number of random bytes of a generated secret.
-const newBytes = 32
-
-// ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all
-// of them verify tokens. Empty lines are skipped. It fails as [auth.Secret.Check] and
-// [files.ReadSecret] do.
-func ReadSecrets(path string) ([]auth.Secret, error) {
-	text, err := files.ReadSecret(path)
+// ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all of them
+// verify tokens. Empty lines are skipped. It fails as [auth.Secret.Check] and read do, which is
+// [files.ReadSecret] or [files.ReadGenerated].
+func ReadSecrets(path string, read func(path string) ([]byte, error)) (secrets []auth.Secret, err error) {
+	text, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	return parseSecrets(path, text)
-}
-
-// ReadGenerated is [ReadSecrets] for a file of [EnsureSecrets], with the checks of
-// [files.ReadGenerated].
-func ReadGenerated(path string) ([]auth.Secret, error) {
-	text, err := files.ReadGenerated(path)
-	if err != nil {
-		return nil, err
-	}
-	return parseSecrets(path, text)
-}
-
-func parseSecrets(path string, text []byte) (secrets []auth.Secret, err error) {
 	if err := auth.Secret(text).Check(); errors.Is(err, auth.ErrKeyAsSecret) { // it may have several lines
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -57,33 +42,30 @@ func parseSecrets(path string, text []byte) (secrets []auth.Secret, err error) {
 	return secrets, nil
 }
 
-// EnsureSecrets returns the secrets in a file, and whether it has created the file. A new
-// file has 32 random bytes in hexadecimal and is readable only by its owner. Concurrent
-// processes get the same secret. It fails as [ReadGenerated] for a file that other users can
-// change or read.
-func EnsureSecrets(path string) (secrets []auth.Secret, made bool, err error) {
-	secrets, err = ReadGenerated(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return secrets, false, err
+// Generate creates the file path with a new secret, and its directory with the mode perm, and reports
+// whether it did: an existing file is kept. Of concurrent processes, one creates it.
+func Generate(path string, perm fs.FileMode) (made bool, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return false, nil
+	}
+	if err := files.MkdirAll(filepath.Dir(path), perm); err != nil {
+		return false, err
 	}
 	err = files.CreateSecret(path, append(NewSecret(), '\n'))
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, false, err
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
 	}
-	made = err == nil
-	secrets, err = ReadGenerated(path)
-	return secrets, made, err
+	return err == nil, err
 }
 
 // NewSecret returns 32 random bytes in hexadecimal.
 func NewSecret() auth.Secret {
-	key := make([]byte, newBytes)
+	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return auth.Secret(hex.EncodeToString(key))
 }
 
-// ReadPublic returns the public keys in a file, as [auth.ParseKeys] does. It fails as that and
-// [files.ReadPublic] do.
+// ReadPublic returns the public keys in a file. It fails as [auth.ParseKeys] and [files.ReadPublic] do.
 func ReadPublic(path string) (public []auth.Key, ignored []error, err error) {
 	text, err := files.ReadPublic(path)
 	if err != nil {

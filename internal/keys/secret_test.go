@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plantstore/internal/files"
 	"plantstore/internal/must"
 	"plantstore/middleware/auth"
 )
@@ -39,7 +40,7 @@ func TestReadSecrets(t *testing.T) {
 		strings.Repeat(testSecret, 1<<20/32+1): nil,
 	} {
 		must.Do(t, os.WriteFile(path, []byte(contents), 0o600))
-		secrets, err := ReadSecrets(path)
+		secrets, err := ReadSecrets(path, files.ReadSecret)
 		var got []string
 		for _, secret := range secrets {
 			got = append(got, string(secret))
@@ -53,8 +54,8 @@ func TestReadSecrets(t *testing.T) {
 	}
 }
 
-// TestEnsureSecretRacing checks that concurrent callers get the same secret.
-func TestEnsureSecretRacing(t *testing.T) {
+// TestGenerateRacing checks that concurrent callers get the same secret.
+func TestGenerateRacing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")
 	secrets := make([]auth.Secret, 32)
@@ -62,7 +63,11 @@ func TestEnsureSecretRacing(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range secrets {
 		wg.Go(func() {
-			all, made, err := EnsureSecrets(path)
+			made, err := Generate(path, 0o700)
+			if err != nil {
+				t.Error(err)
+			}
+			all, err := ReadSecrets(path, files.ReadGenerated)
 			if err != nil || len(all) != 1 {
 				t.Errorf("%d secrets, %v", len(all), err)
 				return
@@ -91,12 +96,13 @@ func TestEnsureSecretRacing(t *testing.T) {
 	}
 }
 
-func TestEnsureSecretKeepsWeak(t *testing.T) {
+// TestGenerateKeepsFile checks that an existing file is kept, whatever it contains.
+func TestGenerateKeepsFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")
 	must.Do(t, os.WriteFile(path, []byte("weak"), 0o600))
-	if _, _, err := EnsureSecrets(path); err == nil || !strings.Contains(err.Error(), "too weak") {
-		t.Errorf("got %v", err)
+	if made, err := Generate(path, 0o700); made || err != nil {
+		t.Errorf("made: %t, %v", made, err)
 	}
 	if contents, err := os.ReadFile(path); err != nil || string(contents) != "weak" {
 		t.Errorf("the file is now %q, %v", contents, err)
@@ -112,7 +118,7 @@ func TestReadSecretsRefusesKeys(t *testing.T) {
 	_, body, _ := strings.Cut(text, "\n")
 	body, _, _ = strings.Cut(body, "-----END")
 	for _, contents := range []string{text, body, string(public)} {
-		if _, err := ReadSecrets(writeKey(t, contents)); err == nil || !strings.Contains(err.Error(), "JWT_PUBLIC_KEYS") {
+		if _, err := ReadSecrets(writeKey(t, contents), files.ReadSecret); err == nil || !strings.Contains(err.Error(), "JWT_PUBLIC_KEYS") {
 			t.Errorf("%s: %v, want a remedy", contents, err)
 		}
 	}

@@ -106,19 +106,11 @@ func (v *Verifier) replace(current *[]boundKey, keys []boundKey) {
 // Valid tokens are cached. Their times are checked at each use. A token with an unknown kid may wait for
 // the issuer's keys, until ctx is done.
 func (v *Verifier) Verify(ctx context.Context, token string) (subject string, err error) {
-	trusted := v.trusted.Load()
-	found, cached := trusted.get(token)
+	found, cached, err := v.find(ctx, token)
 	if cached {
 		v.hits.Add(1)
-		err = found.at(time.Now())
 	} else {
 		v.misses.Add(1)
-		if found, trusted, err = v.authenticate(ctx, trusted, token); err == nil {
-			trusted.put(token, found)
-		}
-	}
-	if err == nil && !found.scoped {
-		err = refuse(ReasonScope, "the access token lacks the scope %s", v.options.Scope)
 	}
 	if refusal, refused := errors.AsType[*refusal](err); refused {
 		v.refused[refusal.reason].Add(1)
@@ -127,15 +119,24 @@ func (v *Verifier) Verify(ctx context.Context, token string) (subject string, er
 	return found.subject, nil
 }
 
-// Accepts reports whether Verify would accept a token. It neither counts nor caches it.
+// Accepts reports whether Verify would accept a token. It does not count it.
 func (v *Verifier) Accepts(ctx context.Context, token string) bool {
+	_, _, err := v.find(ctx, token)
+	return err == nil
+}
+
+// find verifies a token, and reports whether it was in the cache.
+func (v *Verifier) find(ctx context.Context, token string) (found verified, cached bool, err error) {
 	trusted := v.trusted.Load()
-	found, cached := trusted.get(token)
-	err := found.at(time.Now())
-	if !cached {
-		found, _, err = v.authenticate(ctx, trusted, token)
+	if found, cached = trusted.get(token); cached {
+		err = found.at(time.Now())
+	} else if found, trusted, err = v.authenticate(ctx, trusted, token); err == nil {
+		trusted.put(token, found)
 	}
-	return err == nil && found.scoped
+	if err == nil && !found.scoped {
+		err = refuse(ReasonScope, "%s", MissingScope(v.options.Scope).Message)
+	}
+	return found, cached, err
 }
 
 // MissingScope returns the Error for a valid token without a scope.
@@ -167,13 +168,13 @@ func (v *Verifier) checkSignature(ctx context.Context, used *trusted, t parsedTo
 		return used, err
 	}
 	known := func(k boundKey) bool { return k.id == t.kid }
-	if !v.issuer.hasGiven() || t.kid != "" && !slices.ContainsFunc(used.keys, known) {
+	if !v.issuer.given.Load() || t.kid != "" && !slices.ContainsFunc(used.keys, known) {
 		v.issuer.refresh(ctx, t.kid)
 		if now := v.trusted.Load(); now != used { // by this fetch, or one that has ended before
 			used, err = now, t.verify(now.keys)
 		}
 	}
-	if err != nil && !v.issuer.hasGiven() {
+	if err != nil && !v.issuer.given.Load() {
 		err = errNoKeys
 	}
 	return used, err
@@ -194,8 +195,9 @@ func (v *Verifier) Stats() Stats {
 		s.Refused[reason] = v.refused[reason].Load()
 	}
 	if v.issuer != nil {
-		issuer := v.issuer.stats()
-		s.Issuer = &issuer
+		v.issuer.mu.Lock()
+		defer v.issuer.mu.Unlock()
+		s.Issuer = new(v.issuer.stats)
 	}
 	return s
 }

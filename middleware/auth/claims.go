@@ -55,27 +55,19 @@ func (o *Options) check(text []byte) (token verified, err error) {
 func (o *Options) checkRequired(c claims) error {
 	issuer, audiences := stringOf(c.Issuer), stringsOf(c.Audience)
 	var missing []string
-	reason := ReasonNoExpiry // of the first one
-	for _, claim := range []struct {
-		name             string
-		required, absent bool
-		reason           Reason
-	}{
-		{"exp", o.RequireExp, c.Expires == nil, ReasonNoExpiry},
-		{"iss", o.Issuers != nil, issuer == "", ReasonIssuer},
-		{"aud", o.Audiences != nil, strings.Join(audiences, "") == "", ReasonAudience},
-	} {
-		if claim.required && claim.absent {
-			if missing == nil {
-				reason = claim.reason
-			}
-			missing = append(missing, claim.name)
+	var reasons []Reason
+	check := func(claim string, required, present bool, reason Reason) {
+		if required && !present {
+			missing, reasons = append(missing, claim), append(reasons, reason)
 		}
 	}
+	check("exp", o.RequireExp, c.Expires != nil, ReasonNoExpiry)
+	check("iss", o.Issuers != nil, issuer != "", ReasonIssuer)
+	check("aud", o.Audiences != nil, strings.Join(audiences, "") != "", ReasonAudience)
 	accepted := func(audience string) bool { return slices.Contains(o.Audiences, audience) }
 	switch {
 	case missing != nil:
-		return refuse(reason, "the access token lacks a claim that is required here: %s", strings.Join(missing, ", "))
+		return refuse(reasons[0], "the access token lacks a claim that is required here: %s", strings.Join(missing, ", "))
 	case o.Issuers != nil && !slices.Contains(o.Issuers, issuer):
 		return refuse(ReasonIssuer, "the access token is from an issuer (iss) that is not accepted here")
 	case o.Audiences != nil && !slices.ContainsFunc(audiences, accepted):

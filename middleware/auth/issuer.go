@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"plantstore/internal/loopback"
+	"plantstore/models"
 )
 
 // The times of an [Issuer].
@@ -57,12 +58,12 @@ type issuer struct {
 	fetching chan struct{}
 	tried    time.Time            // end of the last fetch
 	asked    map[string]time.Time // when an unknown kid caused a fetch
-	state    string               // of the keys, as last logged
 
 	given    atomic.Bool // the set has had keys
 	mu       sync.Mutex  // guards the following
-	current  IssuerStats
+	stats    IssuerStats
 	problem  error     // why no key can be used; nil: some can
+	ignored  string    // why entries of the set are ignored, as last logged
 	failure  error     // of the last fetch
 	logged   string    // the last failure in the log; empty: none since the last success
 	loggedAt time.Time // when it was logged
@@ -117,27 +118,45 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 // Without an issuer it does nothing, as Watch and [Verifier.Fetch].
 func (v *Verifier) Start(ctx context.Context) error {
 	err := v.Fetch(ctx)
-	if wrong := (wrongURLError{}); errors.As(err, &wrong) || ctx.Err() != nil {
+	if _, wrong := errors.AsType[wrongURLError](err); wrong || ctx.Err() != nil {
 		return err
 	}
 	return nil
 }
 
 // Fetch fetches the keys of the issuer now. If that fails, the previous keys stay in use for at most 24
-// hours.
+// hours. A fetch begins when the previous one has ended, so that a slow one cannot bring back a key that
+// was revoked meanwhile.
 func (v *Verifier) Fetch(ctx context.Context) error {
-	if v.issuer == nil {
+	i := v.issuer
+	if i == nil {
 		return nil
 	}
-	return v.issuer.fetch(ctx)
+	i.fetching <- struct{}{} // for at most issuerTimeout
+	defer func() { <-i.fetching }()
+	return i.fetch(ctx)
 }
 
 // Watch fetches the keys of the issuer every five minutes, or every five seconds while none can be
-// used, until ctx is done. Without it, new keys are found when a token names them, and revoked ones stay
-// in use.
+// used, until ctx is done. It also logs a failure of [Verifier.Start]. Without it, new keys are found when
+// a token names them, and revoked ones stay in use.
 func (v *Verifier) Watch(ctx context.Context) {
-	if v.issuer != nil {
-		v.issuer.watch(ctx)
+	if v.issuer == nil {
+		return
+	}
+	defer v.issuer.client.CloseIdleConnections()
+	for {
+		v.issuer.logFailure()
+		interval := issuerInterval
+		if v.Ready() != nil {
+			interval = issuerRetry
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(interval):
+		}
+		_ = v.Fetch(ctx) // logged
 	}
 }
 
@@ -146,85 +165,91 @@ func (v *Verifier) Ready() error {
 	if v.issuer == nil {
 		return nil
 	}
-	return v.issuer.ready()
+	v.issuer.mu.Lock()
+	defer v.issuer.mu.Unlock()
+	return v.issuer.problem
 }
 
-// ready returns nil if there are keys that can be used, else why there are none.
-func (i *issuer) ready() error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.problem
-}
-
-func (i *issuer) stats() IssuerStats {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.current
-}
-
-// fetch fetches the set and publishes its keys. A fetch begins when the previous one has ended, so that
-// a slow one cannot bring back a key that was revoked meanwhile.
-func (i *issuer) fetch(ctx context.Context) error {
-	i.fetching <- struct{}{} // for at most issuerTimeout
+// refresh fetches the set for a token with an unknown kid, or without one. Calls share a fetch that is in
+// progress. So that tokens with made-up kids don't load the issuer, each kid causes one fetch in
+// [issuerPause], and all of them [issuerBurst].
+func (i *issuer) refresh(ctx context.Context, kid string) {
+	arrived := time.Now()
+	select {
+	case i.fetching <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
 	defer func() { <-i.fetching }()
-	return i.replace(ctx)
+	maps.DeleteFunc(i.asked, func(_ string, at time.Time) bool { return arrived.Sub(at) >= issuerPause })
+	if _, recent := i.asked[kid]; recent || i.tried.After(arrived) || len(i.asked) >= issuerBurst {
+		return
+	}
+	i.asked[kid] = time.Now()
+	_ = i.fetch(context.WithoutCancel(ctx)) // for all waiting requests, limited by the client's timeout; logged
+	i.logFailure()
 }
 
-func (i *issuer) replace(ctx context.Context) error {
+// fetch replaces the keys, or records a failure. After [issuerPatience] without a success it removes them.
+func (i *issuer) fetch(ctx context.Context) error {
 	keys, ignored, err := i.get(ctx)
 	i.tried = time.Now()
-	if err == nil {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case err == nil:
 		i.publish(keys)
-		if len(keys) > 0 {
-			i.given.Store(true)
-		}
-		i.logChange(len(keys), ignored)
-		i.succeed(len(keys))
+		i.succeed(len(keys), ignored)
 		return nil
-	}
-	if ctx.Err() == nil {
-		i.fail(err)
+	case ctx.Err() == nil:
+		i.stats.Failures++
+		if i.tried.Sub(i.stats.Fetched) >= issuerPatience {
+			i.publish(nil)
+			i.stats.Keys, i.problem = 0, err
+		}
+		i.failure = err
 	}
 	return fmt.Errorf("the keys of %s: %w", i.shown, err)
 }
 
-func (i *issuer) succeed(keys int) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+// succeed records a fetch. It logs keys that are ignored, and a set without any key that can be used, but
+// not again at each fetch.
+func (i *issuer) succeed(keys int, ignored []error) {
 	if i.logged != "" {
 		i.logger.Info("issuer keys fetched", "url", i.shown, "keys", keys)
 	}
-	i.current.Fetched, i.current.Keys = i.tried, keys
+	i.stats.Fetched, i.stats.Keys = i.tried, keys
 	i.problem, i.failure, i.logged = nil, nil, ""
-	if keys == 0 {
+	causes := models.ClientText(fmt.Sprint(ignored))
+	changed := i.ignored != fmt.Sprint(keys == 0, causes)
+	i.ignored = fmt.Sprint(keys == 0, causes)
+	switch {
+	case keys == 0:
 		i.problem = errors.New("the set of the issuer has no usable keys")
+		if changed {
+			i.logger.Warn("issuer has no usable keys", "url", i.shown, "causes", causes, "hint", "all tokens of the issuer are refused")
+		}
+		return
+	case len(ignored) > 0 && changed:
+		i.logger.Warn("issuer keys ignored", "url", i.shown, "causes", causes)
 	}
+	i.given.Store(true)
 }
 
-// fail records a failed fetch. After [issuerPatience] without a successful one it removes the keys.
-func (i *issuer) fail(err error) {
+// logFailure logs that the last fetch has failed, but the same failure only about every
+// [issuerInterval].
+func (i *issuer) logFailure() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.current.Failures++
-	if i.tried.Sub(i.current.Fetched) >= issuerPatience {
-		i.publish(nil)
-		i.current.Keys, i.problem = 0, err
+	if i.failure == nil || i.logged == i.failure.Error() && time.Since(i.loggedAt) < issuerInterval-issuerRetry/2 {
+		return
 	}
-	i.failure = err
-}
-
-// logChange logs keys that are ignored, and a set without any key that can be used, but not
-// again at each fetch.
-func (i *issuer) logChange(keys int, ignored []error) {
-	state := fmt.Sprint(keys == 0, ignored)
-	switch {
-	case state == i.state:
-	case keys == 0:
-		i.logger.Warn("issuer has no usable keys", "url", i.shown, "causes", fmt.Sprint(ignored), "hint", "all tokens of the issuer are refused")
-	case len(ignored) > 0:
-		i.logger.Warn("issuer keys ignored", "url", i.shown, "causes", fmt.Sprint(ignored))
+	i.logged, i.loggedAt = i.failure.Error(), time.Now()
+	effect := "the previous keys stay in use for at most 24h"
+	if i.problem != nil {
+		effect = "all tokens of the issuer are refused"
 	}
-	i.state = state
+	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect)
 }
 
 // get returns the keys of the set, and why others are ignored.
@@ -248,7 +273,7 @@ func (i *issuer) get(ctx context.Context) (keys []boundKey, ignored []error, err
 	case len(text) > maxKeySet:
 		return nil, nil, wrongURLError{fmt.Errorf("it has more than %d bytes", maxKeySet)}
 	}
-	set, ignored, err := parseJWKSet(text)
+	set, ignored, err := parseJSON(text)
 	if err == nil {
 		keys, err = bind(nil, set)
 	}
@@ -278,73 +303,4 @@ func checkStatus(status int) error {
 		return err
 	}
 	return wrongURLError{err}
-}
-
-// watch fetches the set every [issuerInterval], or every [issuerRetry] while no key can be used,
-// until ctx is done. It also logs a failure of [Verifier.Start].
-func (i *issuer) watch(ctx context.Context) {
-	defer i.client.CloseIdleConnections()
-	i.logFailure()
-	interval := i.interval()
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		_ = i.fetch(ctx) // logged
-		i.logFailure()
-		if now := i.interval(); now != interval {
-			interval = now
-			ticker.Reset(interval)
-		}
-	}
-}
-
-func (i *issuer) interval() time.Duration {
-	if i.ready() != nil {
-		return issuerRetry
-	}
-	return issuerInterval
-}
-
-// logFailure logs that the last fetch has failed, but the same failure only about every
-// [issuerInterval].
-func (i *issuer) logFailure() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.failure == nil || i.logged == i.failure.Error() && time.Since(i.loggedAt) < issuerInterval-issuerRetry/2 {
-		return
-	}
-	i.logged, i.loggedAt = i.failure.Error(), time.Now()
-	effect := "the previous keys stay in use for at most 24h"
-	if i.problem != nil {
-		effect = "all tokens of the issuer are refused"
-	}
-	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect)
-}
-
-// hasGiven reports whether the set has ever had keys that can be used.
-func (i *issuer) hasGiven() bool { return i.given.Load() }
-
-// refresh fetches the set for a token with an unknown kid, or without one. Calls share a fetch that is in
-// progress. So that tokens with made-up kids don't load the issuer, each kid causes one fetch in
-// [issuerPause], and all of them [issuerBurst].
-func (i *issuer) refresh(ctx context.Context, kid string) {
-	arrived := time.Now()
-	select {
-	case i.fetching <- struct{}{}:
-	case <-ctx.Done():
-		return
-	}
-	defer func() { <-i.fetching }()
-	maps.DeleteFunc(i.asked, func(_ string, at time.Time) bool { return arrived.Sub(at) >= issuerPause })
-	if _, recent := i.asked[kid]; recent || i.tried.After(arrived) || len(i.asked) >= issuerBurst {
-		return
-	}
-	i.asked[kid] = time.Now()
-	_ = i.replace(context.WithoutCancel(ctx)) // for all waiting requests, limited by the client's timeout; logged
-	i.logFailure()
 }

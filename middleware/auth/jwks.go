@@ -10,19 +10,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lenient decodes what [parseJWK] checks in each entry.
-func lenient() json.Options {
-	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
-
-// parseJWKSet returns the keys of a JWK Set that verify signatures. Other entries are ignored
-// (RFC 7517, section 5) for the reasons returned. A set with a private or symmetric key is
+// parseJSON returns the keys of a JWK Set that verify signatures, or of a single JWK. Other entries of a
+// set are ignored (RFC 7517, section 5) for the reasons returned. A set with a private or symmetric key is
 // an error.
-func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
+func parseJSON(text []byte) (keys []Key, ignored []error, err error) {
 	var set struct {
 		Keys []jsontext.Value `json:"keys"` // decoded one by one, so that one that is not valid spoils no other
+		KTY  jsontext.Value   `json:"kty"`
 	}
-	if err := json.Unmarshal(text, &set, lenient()); err != nil || set.Keys == nil {
+	lenient := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // for now
+	switch err := json.Unmarshal(text, &set, lenient); {
+	case err == nil && set.Keys == nil && set.KTY != nil:
+		key, err := parseJWK(text)
+		return []Key{key}, nil, err
+	case err != nil || set.Keys == nil:
 		return nil, nil, errors.New(`it is not a JWK Set: JSON such as {"keys": [...]} (RFC 7517, section 5)`)
 	}
 	if err := checkCount(len(set.Keys)); err != nil {
@@ -30,23 +31,19 @@ func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
 	}
 	for i, jwk := range set.Keys {
 		key, err := parseJWK(jwk)
+		if err != nil {
+			err = fmt.Errorf("key %d of the set: %w", i+1, err)
+		}
 		switch {
 		case errors.Is(err, errPrivate):
-			return nil, nil, fmt.Errorf("key %d of the set: %w", i+1, err)
+			return nil, nil, err
 		case err != nil:
-			ignored = append(ignored, fmt.Errorf("key %d of the set: %w", i+1, err))
+			ignored = append(ignored, err)
 		default:
 			keys = append(keys, key)
 		}
 	}
 	return keys, ignored, nil
-}
-
-// isJWK reports whether text is one JWK rather than a set of them.
-func isJWK(text []byte) bool {
-	var fields map[string]jsontext.Value
-	err := json.Unmarshal(text, &fields, lenient())
-	return err == nil && fields["kty"] != nil && fields["keys"] == nil
 }
 
 // errPrivate is returned for a private or symmetric key.

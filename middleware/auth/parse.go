@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxKeys is the maximum number of keys in a text.
@@ -20,16 +18,12 @@ const maxKeys = 64
 // is such a JWK. In a JWK Set they are ignored (RFC 7517, section 5), for the reasons in ignored. In
 // all, a private or symmetric key is an error, as is a text without any key that can be used.
 func ParseKeys(text []byte) (keys []Key, ignored []error, err error) {
-	switch {
-	case isJWK(text):
-		keys = make([]Key, 1)
-		keys[0], err = parseJWK(jsontext.Value(text))
-	case bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")):
-		keys, ignored, err = parseJWKSet(text)
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		keys, ignored, err = parseJSON(text)
 		if err == nil && keys == nil {
 			err = fmt.Errorf("no key of the set can be used: %v", ignored)
 		}
-	default:
+	} else {
 		keys, err = parsePEM(text)
 	}
 	if err != nil {

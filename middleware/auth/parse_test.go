@@ -131,9 +131,9 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
-// TestParseJWKSet checks that unusable keys of a JWK Set are ignored (RFC 7517, section 5);
+// TestParseJSON checks that unusable keys of a JWK Set are ignored (RFC 7517, section 5);
 // private and symmetric keys are an error.
-func TestParseJWKSet(t *testing.T) {
+func TestParseJSON(t *testing.T) {
 	t.Parallel()
 	private := privateKeys(t)
 	public, edwards, point := private[0].Public(), private[1].Public(), private[2].Public()
@@ -144,7 +144,7 @@ func TestParseJWKSet(t *testing.T) {
 	check := func(want string, entries map[string]any) {
 		t.Helper()
 		for name, entry := range entries {
-			keys, left, err := parseJWKSet([]byte(setOf(t, entry, good)))
+			keys, left, err := parseJSON([]byte(setOf(t, entry, good)))
 			got := "spoils"
 			switch {
 			case err == nil && len(left) == 0 && len(keys) == 2:
@@ -199,7 +199,7 @@ func TestParseJWKSet(t *testing.T) {
 		"Ed25519, private": jwkOf(t, edwards, jwk{"d": "AAAA"}),
 	})
 	for _, text := range []string{"", "null", "[]", `{"keys":null}`, `{"keys":{}}`, `{"Keys":[{}]}`, `{"keys":[]`, "<html>"} {
-		if keys, _, err := parseJWKSet([]byte(text)); err == nil || keys != nil {
+		if keys, _, err := parseJSON([]byte(text)); err == nil || keys != nil {
 			t.Errorf("%s: %d keys, %v", text, len(keys), err)
 		}
 	}
