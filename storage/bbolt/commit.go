@@ -74,7 +74,10 @@ func insert(tx *bolt.Tx, batch []storage.Item) error {
 		key := appendKey(make([]byte, 0, usualRecord), item.ID)
 		if bytes.Compare(key, last) <= 0 { // else the id is free
 			if found, value := cursor.Seek(key); bytes.Equal(found, key) {
-				item.Existing, item.Err = decode(key, value)
+				stored, err := decode(key, value)
+				if item.Err = err; err == nil {
+					item.Existing = &stored.Plant
+				}
 				continue
 			}
 		}

@@ -90,7 +90,7 @@ func open(ctx context.Context, path string, options storage.Options) (e *Engine,
 		if err != nil {
 			return nil, err
 		}
-		if err := reader.db.Close(); err != nil {
+		if err := reader.Close(); err != nil {
 			return nil, explain(path, err)
 		}
 	}
@@ -103,7 +103,7 @@ func open(ctx context.Context, path string, options storage.Options) (e *Engine,
 			err = corrupt("is corrupt (%v): restore a backup", p)
 		}
 		if err != nil && e.db != nil {
-			err = errors.Join(err, e.db.Close())
+			err = errors.Join(err, e.release())
 		}
 		if err != nil {
 			e, err = nil, explain(path, err)
@@ -207,8 +207,13 @@ func (e *Engine) Close() (err error) {
 			err = nil
 		}
 	}
+	return errors.Join(err, e.release())
+}
+
+// release is Close without a commit.
+func (e *Engine) release() error {
 	if e.failStop.Cause() != nil && e.running.Load() > 0 {
-		return errors.Join(err, e.file.Close()) // bbolt would wait; the file stays mapped, and so locked
+		return e.file.Close() // bbolt would wait; the file stays mapped, and so locked
 	}
-	return errors.Join(err, e.db.Close())
+	return e.db.Close()
 }

@@ -33,7 +33,7 @@ func (e *Engine) Get(ctx context.Context, id int64) (plant models.Plant, err err
 		if value == nil {
 			return storage.ErrNotFound
 		}
-		record, err := decodeRecord(key, value)
+		record, err := decode(key, value)
 		plant = record.Plant
 		return err
 	})
@@ -88,7 +88,7 @@ func (e *Engine) readChunk(start []byte, descending bool) (chunk []listItem, nex
 				next = bytes.Clone(key)
 				return nil
 			}
-			record, err := decodeRecord(key, value)
+			record, err := decode(key, value)
 			chunk = append(chunk, listItem{record, err})
 			size, last = size+len(value), key
 		}

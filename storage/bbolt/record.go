@@ -98,37 +98,26 @@ func encode(key []byte, plant models.Plant) ([]byte, error) {
 	return value, nil
 }
 
-// decode returns the plant that value stores under key, or an error that
-// matches [storage.ErrCorrupt], a [storage.CorruptError] if key is an id. The plant
+// decode returns the record that value stores under key, or an error that matches
+// [storage.ErrCorrupt]: if key is an id, a [storage.CorruptError], and a record with that id. The plant
 // shares no memory with value.
-func decode(key, value []byte) (*models.Plant, error) {
+func decode(key, value []byte) (record storage.Record, err error) {
 	if len(key) != keyLen {
-		return nil, fmt.Errorf("%w: key %.20x: not %d bytes", storage.ErrCorrupt, key, keyLen)
+		return record, fmt.Errorf("%w: key %.20x: not %d bytes", storage.ErrCorrupt, key, keyLen)
 	}
-	var plant models.Plant
-	var err error
+	record.ID = idOf(key)
 	switch {
 	case len(value) < headerLen || value[0] != recordVersion:
 		err = fmt.Errorf("no header of version %d", recordVersion)
 	case binary.BigEndian.Uint32(value[1:]) != checksum(key, value[headerLen:]):
 		err = errors.New("wrong checksum")
 	default:
-		err = json.Unmarshal(value[headerLen:], &plant)
+		err = json.Unmarshal(value[headerLen:], &record.Plant)
 	}
 	if err != nil {
-		return nil, &storage.CorruptError{ID: idOf(key), Err: fmt.Errorf("%w: id %d: %w", storage.ErrCorrupt, idOf(key), err)}
+		return storage.Record{ID: record.ID}, &storage.CorruptError{ID: record.ID, Err: fmt.Errorf("%w: id %d: %w", storage.ErrCorrupt, record.ID, err)}
 	}
-	return &plant, nil
-}
-
-// decodeRecord is decode with the id of key, also for an error.
-func decodeRecord(key, value []byte) (storage.Record, error) {
-	record := storage.Record{ID: idOf(key)}
-	plant, err := decode(key, value)
-	if err == nil {
-		record.Plant = *plant
-	}
-	return record, err
+	return record, nil
 }
 
 // checksum returns the CRC-32C (Castagnoli) of key followed by payload. It includes the key to
