@@ -54,31 +54,9 @@ func flip(file []byte, random *rand.Rand, spans []span) (undo func(), place int)
 	return func() { file[place] ^= bit }, place
 }
 
-// TestFlippedRecords inverts single bits of records: plantstore check must find each, and no
-// wrong plant may be returned.
-func TestFlippedRecords(t *testing.T) {
-	t.Parallel()
-	dir, file := newDatabase(t)
-	random, inspect, plants := newRandom(t), newInspector(t), newLayout(t, file).records
-	if v := inspect(dir); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
-		t.Fatalf("an intact file with %d records: %+v", len(plants), v)
-	}
-	for n := range plantstore.Torture(250, 10_000) {
-		undo, place := flip(file, random, plants)
-		writeDatabase(t, dir, file)
-		undo()
-		if v := inspect(dir); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
-			t.Errorf("a bit of byte %d of a record: %+v, want corruption reported and no wrong plant", place, v)
-		}
-		if n%25 == 0 {
-			wantCommand(t, dir, 1, databaseFile, "check")
-		}
-	}
-}
-
-// TestFlippedElsewhere inverts single bits in the rest of the file. If the corruption is not
-// reported, all plants must be returned; otherwise no wrong plant may be returned.
-func TestFlippedElsewhere(t *testing.T) {
+// TestFlippedBits inverts single bits of the file. If the corruption is not reported, all plants must be
+// returned; otherwise no wrong plant may be returned.
+func TestFlippedBits(t *testing.T) {
 	t.Parallel()
 	dir, file := newDatabase(t)
 	random, inspect, l := newRandom(t), newInspector(t), newLayout(t, file)

@@ -20,7 +20,6 @@ type span struct{ start, end int }
 // A layout lists the used parts of a database file.
 type layout struct {
 	pageSize int
-	records  []span // a key and its value, in the bucket plants
 	headers  []span // of the pages of that bucket, with their elements
 	used     int    // bytes up to the end of the last page in use
 }
@@ -44,11 +43,9 @@ func newLayout(t testing.TB, file []byte) *layout {
 	if bucket == 0 {
 		t.Fatal("the file has no plants, or so few that they have no separate page")
 	}
-	traverse(file, l.pageSize, bucket, func(header span, keyLen int, entry span) {
+	traverse(file, l.pageSize, bucket, func(header span, keyLen int, _ span) {
 		if keyLen == 0 {
 			l.headers = append(l.headers, header)
-		} else {
-			l.records = append(l.records, entry)
 		}
 	})
 	return l
