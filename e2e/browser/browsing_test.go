@@ -41,10 +41,16 @@ func samplePlant(i int) map[string]any {
 	return p
 }
 
-// first waits until the first row shows that id.
+// first waits until the first row by id shows that id.
 func (tb *tab) first(id string) {
 	tb.t.Helper()
-	tb.awaitTrue(fmt.Sprintf("document.querySelector('tbody tr')?.dataset.id === %q", id))
+	tb.awaitTrue(fmt.Sprintf("document.querySelector('#rows tr')?.dataset.id === %q", id))
+}
+
+// newest waits until the first of the newest rows shows that id.
+func (tb *tab) newest(id string) {
+	tb.t.Helper()
+	tb.awaitTrue(fmt.Sprintf("document.querySelector('#newest-rows tr')?.dataset.id === %q", id))
 }
 
 // number returns the number of elements that match a selector.

@@ -22,7 +22,7 @@ func openRequests(t *testing.T, server *plantstore.Server, v view) *tab {
 	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
 	tb.await("read from the running server")
 	tb.click(`a[href="#requests"]`)
-	tb.await("No requests yet.")
+	tb.await("Waiting for the first request to " + server.BaseURL)
 	return tb
 }
 
@@ -129,5 +129,5 @@ func TestRequests(t *testing.T) {
 		tb.checkQuiet()
 	}
 	server.Stop()
-	tb.await("no server runs on data/plants.db")
+	tb.await("run plantstore serve first")
 }

@@ -22,7 +22,7 @@ import (
 
 // A faultyStore yields some plants and then an error, and so does its snapshot.
 type faultyStore struct {
-	storage.Engine
+	storage.FileEngine
 
 	err error
 }

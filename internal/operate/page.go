@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -87,24 +89,18 @@ func (s *Site) Close() { _ = s.listener.Close() } // it may be closed already
 // handler returns the handler of the page's files, which are not secret, and of the requests of its
 // script, which require the key.
 func (s *Site) handler() http.Handler {
-	files := map[string]struct{ name, kind string }{
-		"/":            {"index.html", "text/html"},
-		"/browse.js":   {"browse.js", "text/javascript"},
-		"/requests.js": {"requests.js", "text/javascript"},
-		"/browse.css":  {"browse.css", "text/css"},
-		"/icon.svg":    {"icon.svg", "image/svg+xml"},
-	}
+	kinds := map[string]string{".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 	endpoints := mount(Page, endpoints(), s)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
-		file, isFile := files[r.URL.Path]
-		if !isFile || guardHost(r) != nil {
+		name := "page/" + cmp.Or(strings.TrimPrefix(r.URL.Path, "/"), "index.html")
+		text, err := pageFiles.ReadFile(name)
+		if err != nil || guardHost(r) != nil {
 			endpoints.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", file.kind+"; charset=utf-8")
-		text, _ := pageFiles.ReadFile("page/" + file.name) // embedded files can be read
-		_, _ = w.Write(text)                               // best effort
+		w.Header().Set("Content-Type", kinds[path.Ext(name)]+"; charset=utf-8")
+		_, _ = w.Write(text) // best effort
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 
 // An endlessSnapshotter writes until it fails, and reports when.
 type endlessSnapshotter struct {
-	storage.Engine // nil but for Snapshot
+	storage.FileEngine // nil but for Snapshot
 
 	failed chan time.Time
 }

@@ -14,7 +14,7 @@ import (
 
 // A fakeStore has plants in memory.
 type fakeStore struct {
-	storage.Engine // nil but for List and Count
+	storage.FileEngine // nil but for List and Count
 
 	ids      []int64          // ascending
 	names    map[int64]string // x unless set

@@ -1,60 +1,42 @@
-// The script of the page: it requests plants and counts, and shows them. Ids are strings and
-// BigInt, since numbers are exact up to 2^53 only. Names and tags are untrusted: they become
-// text nodes, never HTML.
+// The script of the page, and of its view of plants by id. Ids are strings and BigInt, since numbers are exact
+// up to 2^53 only. Names and tags are untrusted: they become text nodes, never HTML.
+
+import { create, hasKey, isolated, request, setKey } from './page.js'
 
 const lowest = '-9223372036854775808'
+const highest = '9223372036854775807'
 const pageSize = 50
 const keyItem = 'plantstore-key'
 const chartTime = 120_000 // ms that the chart shows
 const freshTime = 6000 // ms for which a new plant is marked
-const announceTime = 10_000 // ms between announcements of new plants
 
 export const element = id => document.getElementById(id)
 export const pause = ms => new Promise(done => setTimeout(done, ms))
 const number = new Intl.NumberFormat('en')
 const few = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
-const counted = (n, one, many) => `${number.format(n)} ${n === 1 ? one : many}`
+export const counted = (n, one, many) => `${number.format(n)} ${n === 1 ? one : many}`
 
-let key = ''
-export let baseURL = '' // of the server
-export const hasKey = () => key !== ''
-let view = { from: lowest, name: '', back: [] } // back: where the pages before this one begin
-let page = { plants: [], next: '' }
+export let info = {} // about the server
+let view = { from: lowest, descending: false, name: '' }
+let page = { plants: [], next: '' } // plants in the direction of the view, and where they continue
 let turn = 0 // of the last view that was requested: responses for earlier ones are dropped
-let top // the highest id that was seen, a BigInt
-const arrivals = new Map() // plants that were created while the page was open, by id, the newest last
+const fresh = new Map() // when the plants of the shown page that are new were seen, by id
 let samples = [] // counts, the newest last
 let refreshed // the count when the shown page was requested
-let announced = -announceTime // when new plants were announced
 const problems = new Map() // what does not work, by what it concerns
 
-// --- requests
-
-export async function request(path, params = {}) {
-  let response
-  try {
-    response = await fetch(`${path}?${new URLSearchParams(params)}`, { headers: { Authorization: `Bearer ${key}` }, credentials: 'omit' })
-  } catch {
-    throw new Error('The command plantstore plants browse has ended. Start it again, and open the link that it prints.')
-  }
-  const text = await response.text()
-  const values = text.split('\n').filter(Boolean).map(line => JSON.parse(line))
-  if (!response.ok) throw Object.assign(new Error(values[0].message), { code: values[0].error })
-  return response.headers.get('Content-Type') === 'application/jsonl' ? values : values[0]
-}
-
-async function highest() { return BigInt((await request('page/plants', { descending: true })).plants[0]?.id ?? lowest) }
+// --- the key
 
 // takeKey takes the key from the fragment of the URL, and removes it there.
 function takeKey() {
   const found = /^#key=([A-Za-z0-9]+)$/.exec(location.hash)
   if (found) {
-    key = found[1]
+    setKey(found[1])
     history.replaceState(null, '', location.pathname)
   }
   try { // a reload has no fragment
-    if (found) sessionStorage.setItem(keyItem, key)
-    else key = sessionStorage.getItem(keyItem) ?? key
+    if (found) sessionStorage.setItem(keyItem, found[1])
+    else setKey(sessionStorage.getItem(keyItem) ?? '')
   } catch { /* storage may be disabled */ }
 }
 
@@ -75,28 +57,30 @@ function note(message) {
 
 export function say(message) { element('said').textContent = message }
 
+// --- views
+
+export const shownView = () => location.hash.slice(1) || (info.base_url ? 'newest' : 'all')
+
+// choose shows the view of the fragment. A server keeps its last creates, and an ephemeral one requests.
+function choose() {
+  const available = { newest: Boolean(info.base_url), all: true, requests: Boolean(info.ephemeral) }
+  const shown = available[shownView()] ? shownView() : available.newest ? 'newest' : 'all'
+  for (const link of document.querySelectorAll('.views a')) {
+    const name = link.hash.slice(1)
+    link.hidden = !available[name]
+    link.setAttribute('aria-current', name === shown ? 'page' : 'false')
+    element(`view-${name}`).hidden = name !== shown
+  }
+  element('now').hidden = shown === 'requests'
+  for (const example of document.querySelectorAll('.example')) {
+    example.textContent = `curl ${info.base_url}/plants -H "Authorization: Bearer $(plantstore token)" --json '{"id": 1, "name": "Monstera"}'`
+  }
+  element('base').textContent = info.base_url ?? ''
+}
+
 // --- rows
 
-export function create(name, properties, ...children) {
-  const e = Object.assign(document.createElement(name), properties)
-  e.append(...children)
-  return e
-}
-
-// Characters that are invisible, or change the order or the lines of a text, except the
-// joiners of scripts and emoji.
-export const special = /([\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf})/u
-
-// isolated returns text with its special characters as their code points, apart from the
-// direction of the text around it.
-export function isolated(text) {
-  const parts = text.split(special).filter(Boolean).map(part => special.test(part)
-    ? create('span', { className: 'code', textContent: `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}` })
-    : part)
-  return create('bdi', { className: text.length > 60 ? 'long' : '' }, ...parts)
-}
-
-function cell(className, shown) {
+export function cell(className, shown) {
   const quiet = textContent => create('span', { className: 'quiet', textContent })
   if (!shown?.text) return create('td', { className }, quiet(shown ? 'empty' : 'none'))
   const all = shown.bytes ? [quiet(`… ${counted(shown.bytes, 'byte', 'bytes')} in all`)] : []
@@ -116,44 +100,52 @@ function corruptRow(corrupt) {
     '. The command plantstore check reports all such plants.'))
 }
 
-// decorate marks the rows of new plants.
-function decorate(row) {
-  const fresh = performance.now() - arrivals.get(row.dataset.id)?.at < freshTime
-  if (fresh !== row.classList.contains('fresh')) {
-    row.classList.toggle('fresh', fresh)
-    if (fresh) row.children[1].append(create('span', { className: 'badge', textContent: 'new' }))
-    else row.querySelector('.badge').remove()
-  }
-  row.classList.toggle('recent', isStart() && arrivals.has(row.dataset.id))
+// mark marks a row as new for a time, from when it was seen on.
+export function mark(row, name, seen) {
+  const isFresh = performance.now() - seen < freshTime
+  if (isFresh === row.classList.contains('fresh')) return
+  row.classList.toggle('fresh', isFresh)
+  if (isFresh) name.append(create('span', { className: 'badge', textContent: 'new' }))
+  else row.querySelector('.badge').remove()
 }
 
-const isStart = () => view.from === lowest && !view.name
+const ascending = list => view.descending ? list.toReversed() : list
 
 // draw shows the plants. Rows that stay are not touched, so that a selection stays, too.
 function draw() {
   const body = element('rows')
-  const recent = isStart() ? [...arrivals.values()].reverse().map(arrival => arrival.plant) : []
-  const plants = [...recent, ...page.plants.filter(plant => recent.length === 0 || !arrivals.has(plant.id))]
   const present = new Map([...body.children].map(row => [row.dataset.shown, row]))
-  const rows = plants.map(plant => present.get(JSON.stringify(plant)) ?? newRow(plant))
-  if (page.corrupt) rows.push(corruptRow(page.corrupt))
-  rows.forEach((row, i) => {
-    decorate(row)
-    if (body.children[i] !== row) body.insertBefore(row, body.children[i] ?? null)
-  })
+  const corrupt = page.corrupt ? [corruptRow(page.corrupt)] : []
+  const rows = ascending([...page.plants.map(plant => present.get(JSON.stringify(plant)) ?? newRow(plant)), ...corrupt])
+  rows.forEach((row, i) => { if (body.children[i] !== row) body.insertBefore(row, body.children[i] ?? null) })
   while (body.children.length > rows.length) body.lastChild.remove()
+  markRows()
   element('empty').hidden = rows.length > 0 || page.searching
-  element('empty').textContent = view.name ? 'No plant here has a name that begins like this.' : 'There are no plants here.'
+  element('empty').textContent = view.name ? 'No plant here has a name that begins like this.' : 'There are no plants here. Clients create them with POST /plants; plantstore plants import imports a file.'
   drawPager()
 }
 
+function markRows() {
+  for (const row of element('rows').children) if (row.dataset.id) mark(row, row.children[1], fresh.get(row.dataset.id) ?? -Infinity)
+}
+
+// before and after return the view of the page before or after the shown one, undefined at the end.
+const before = () => step(true, view.from !== lowest && String(BigInt(view.from) - 1n))
+const after = () => step(false, view.from !== highest && String(BigInt(view.from) + 1n))
+
+function step(descending, beside) {
+  const from = view.descending === descending ? page.next : page.plants.length > 0 || page.corrupt ? beside : ''
+  return from ? { from, descending, name: view.name } : undefined
+}
+
 function drawPager() {
-  const enable = (id, enabled) => element(id).setAttribute('aria-disabled', String(!enabled))
+  const enable = (id, enabled) => element(id).setAttribute('aria-disabled', String(!enabled || page.searching))
   enable('first', view.from !== lowest)
-  enable('previous', view.back.length > 0)
-  enable('next', page.next && !page.searching)
-  enable('last', page.next && !view.name)
-  const [first, last] = [page.plants[0]?.id, page.plants.at(-1)?.id]
+  enable('previous', before())
+  enable('next', after())
+  enable('last', after())
+  const plants = ascending(page.plants)
+  const [first, last] = [plants[0]?.id, plants.at(-1)?.id]
   element('range').textContent = first === last ? first ? `Id ${first}` : '' : `Ids ${first} to ${last}`
   element('progress').hidden = !view.name
   element('searched').textContent = view.name ? progress() : ''
@@ -161,9 +153,9 @@ function drawPager() {
 
 function progress() {
   const all = samples.at(-1)
-  const end = page.searching ? '…' : page.next ? `. Next searches on from id ${page.next}.` : '. That is the end.'
-  return `Searched ${number.format(page.searched)}${all ? ` of ${number.format(all.plants)}` : ''} plants`
-    + `${view.from === lowest ? '' : ` from id ${view.from} on`}: ${number.format(page.plants.length)} found${end}`
+  const end = page.searching ? '…' : page.next ? `. It goes on ${view.descending ? 'down ' : ''}from id ${page.next}.` : '. That is the end.'
+  const where = view.descending ? view.from === highest ? ' from the last one down' : ` from id ${view.from} down` : view.from === lowest ? '' : ` from id ${view.from} on`
+  return `Searched ${number.format(page.searched)}${all ? ` of ${number.format(all.plants)}` : ''} plants${where}: ${number.format(page.plants.length)} found${end}`
 }
 
 // --- pages
@@ -173,7 +165,7 @@ function progress() {
 async function read(wanted, each) {
   const found = { plants: [], next: wanted.from, searched: 0 }
   do {
-    const part = await request('page/plants', { from: found.next, name: wanted.name })
+    const part = await request('page/plants', { from: found.next, descending: wanted.descending, name: wanted.name })
     found.plants.push(...part.plants)
     found.searched += part.searched
     found.next = found.plants[pageSize]?.id ?? part.next
@@ -185,15 +177,20 @@ async function read(wanted, each) {
   } while (found.searching)
 }
 
-// show requests the plants of a view and shows them.
+// show requests the plants of a view and shows them. A page that goes down to the first plant is the first page.
 async function show(next) {
   const mine = ++turn
   const count = samples.at(-1)?.plants
   try {
     await read(next, found => {
       if (mine !== turn) return false
-      if (next.target) next.target = String(BigInt(next.target)) // as the server writes it
+      if (next.descending && !found.next && !found.searching) {
+        begin(next.name)
+        return false
+      }
+      if (next.target) next.target = next.from = String(BigInt(next.target)) // as the server writes it
       ;[view, page, refreshed] = [next, found, count]
+      fresh.clear()
       problem('plants', '')
       noteTarget()
       draw()
@@ -222,33 +219,21 @@ function noteTarget() {
   note(missing ? `No plant has the id ${view.target}. These plants have the next higher ids.` : '')
 }
 
-async function showLast() {
-  try {
-    const start = await highest() - BigInt(pageSize - 1)
-    show({ from: start > BigInt(lowest) ? String(start) : lowest, name: '', back: [] })
-  } catch (error) {
-    refused(error)
-  }
-}
-
-// --- new plants
-
-export const isLive = () => element('live').getAttribute('aria-checked') === 'true'
+function begin(name = '') { return show({ from: lowest, descending: false, name }) }
 
 // refresh requests the shown plants again when the count has changed, or is old.
 async function refresh() {
-  for (const row of element('rows').children) decorate(row)
+  markRows()
   const count = samples.at(-1)
   if (problems.get('plants') && !view.name) return show(view)
-  if (!isLive() || !count || count.plants === refreshed && performance.now() - count.at < 3000) return
+  if (element('view-all').hidden || !isLive() || view.name || !count || count.plants === refreshed && performance.now() - count.at < 3000) return
   const shown = view
   try {
-    const higher = await plantsAbove()
     let again = page
-    if (!view.name) await read(view, found => (again = found, view === shown))
-    if (view !== shown || page.searching) return arrive(higher)
+    await read(view, found => (again = found, view === shown))
+    if (view !== shown || page.searching) return
     const known = new Set(page.plants.map(plant => plant.id))
-    arrive([...again.plants.filter(plant => !known.has(plant.id)), ...higher])
+    for (const plant of again.plants) if (!known.has(plant.id)) fresh.set(plant.id, performance.now())
     ;[page, refreshed] = [again, count.plants]
     draw()
   } catch (error) {
@@ -256,47 +241,16 @@ async function refresh() {
   }
 }
 
-// plantsAbove returns the plants above the highest id that was seen, or the last of them.
-async function plantsAbove() {
-  if (top === undefined || top === 2n ** 63n - 1n) return []
-  let above = await request('page/plants', { from: String(top + 1n) })
-  if (above.next) { // more than a page has come
-    const last = await highest()
-    const start = last - BigInt(pageSize - 1)
-    above = await request('page/plants', { from: String(start > top ? start : top + 1n) })
-    top = last
-  }
-  if (above.plants.length > 0) top = BigInt(above.plants.at(-1).id)
-  return above.plants
-}
-
-function arrive(plants) {
-  const at = performance.now()
-  for (const plant of plants) {
-    if (arrivals.has(plant.id)) continue
-    arrivals.set(plant.id, { plant, at })
-    if (arrivals.size > pageSize) arrivals.delete(arrivals.keys().next().value)
-  }
-  if (plants.length === 0 || at - announced < announceTime) return
-  say('There are new plants.')
-  announced = at
-}
-
 // --- count and chart
 
 async function count() {
-  top ??= await highest()
-  const { plants, place, base_url: base } = await request('count')
-  baseURL = base
+  info = await request('count')
   const at = performance.now()
-  if (plants < samples.at(-1)?.plants) { // the server was reset
-    arrivals.clear()
-    top = undefined
-  }
-  samples = [...samples.filter((_, i) => i === samples.length - 1 || at - samples[i + 1].at < chartTime), { plants, at }]
-  element('source').textContent = place
-  element('count').textContent = number.format(plants)
-  document.title = counted(plants, 'plant', 'plants')
+  samples = [...samples.filter((_, i) => i === samples.length - 1 || at - samples[i + 1].at < chartTime), { plants: info.plants, at }]
+  element('source').textContent = info.place
+  element('count').textContent = number.format(info.plants)
+  document.title = counted(info.plants, 'plant', 'plants')
+  choose()
 }
 
 // rate returns the creates per second between two samples.
@@ -309,6 +263,7 @@ function drawChart() {
   element('count-unit').textContent = (b.plants === 1 ? 'plant' : 'plants') + (age(b) > 10 ? `, ${Math.round(age(b))} seconds ago` : '')
   const bars = samples.slice(1).map((sample, i) => ({ from: age(samples[i]), to: age(sample), rate: rate(samples[i], sample) }))
   const peak = Math.max(0, ...bars.map(bar => bar.rate))
+  element('figure').hidden = peak === 0
   element('chart').replaceChildren(...bars.filter(bar => bar.rate > 0).map(bar => {
     const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
     const height = Math.max(0.6, 39 * bar.rate / peak)
@@ -321,11 +276,13 @@ function drawChart() {
   const format = rate => rate >= 10 ? number.format(Math.round(rate)) : few.format(rate)
   const now = format(rate(samples.findLast(sample => b.at - sample.at >= 2500) ?? samples[0], b)) // of the last seconds
   element('rate').textContent = now
-  element('peak').textContent = peak > 0 ? `at most ${format(peak)} per second` : ''
+  element('peak').textContent = `at most ${format(peak)} per second`
   element('chart').setAttribute('aria-label', `Creates per second in the last two minutes: now ${now}, at most ${format(peak)}`)
 }
 
 // --- controls
+
+export const isLive = () => element('live').getAttribute('aria-checked') === 'true'
 
 // repeat calls an action each second, less often if it takes long: some stores read all plants to
 // count them. What fails after a long wait for a lock is repeated soon.
@@ -333,7 +290,7 @@ async function repeat(action) {
   for (;;) {
     const began = performance.now()
     let wait = 1000
-    if (!document.hidden && key) {
+    if (!document.hidden && hasKey()) {
       try {
         await action()
         if (!problems.get('plants')) wait = Math.max(wait, 20 * (performance.now() - began))
@@ -346,6 +303,22 @@ async function repeat(action) {
     await pause(wait)
   }
 }
+
+// follow calls an action while its view is shown and live. The server waits for what is new.
+export async function follow(name, action) {
+  for (;;) {
+    let wait = 200
+    try {
+      if (!element(`view-${name}`).hidden && isLive() && hasKey() && !document.hidden) await action()
+    } catch (error) {
+      problem(name, error.code === 403 ? '' : error.message) // no server runs, or another one
+      wait = 1000
+    }
+    await pause(wait)
+  }
+}
+
+export const works = name => problem(name, '')
 
 function onClick(id, action) {
   element(id).addEventListener('click', () => {
@@ -360,31 +333,35 @@ function onSubmit(id, action) {
   })
 }
 
-function begin(name = '') { return show({ from: lowest, name, back: [] }) }
-
 function start() {
   takeKey()
-  problem('key', key ? '' : 'This page needs the link that plantstore plants browse has printed, with its key.')
-  if (key) begin()
+  problem('key', hasKey() ? '' : 'This page needs the link that plantstore plants browse has printed, with its key.')
+  if (hasKey()) begin()
 }
 
 onClick('first', () => begin(view.name))
-onClick('previous', () => show({ ...view, target: '', from: view.back.at(-1), back: view.back.slice(0, -1) }))
-onClick('next', () => show({ ...view, target: '', from: page.next, back: [...view.back, view.from] }))
-onClick('last', showLast)
+onClick('previous', () => show(before()))
+onClick('next', () => show(after()))
+onClick('last', () => show({ from: highest, descending: true, name: view.name }))
 onClick('clear', () => {
   element('name').value = ''
   begin()
 })
-onClick('live', () => element('live').setAttribute('aria-checked', String(!isLive())))
+onClick('live', () => {
+  element('live').setAttribute('aria-checked', String(!isLive()))
+  element('live-text').textContent = isLive() ? 'Live' : 'Paused'
+})
 onSubmit('by-id', () => {
   const target = element('id').value.trim()
   element('name').value = ''
-  if (target) show({ from: target, target, name: '', back: [] })
+  if (target) show({ from: target, target, descending: false, name: '' })
   else begin()
 })
 onSubmit('by-name', () => begin(element('name').value))
-addEventListener('hashchange', () => { if (location.hash.startsWith('#key=')) start() })
+addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#key=')) start()
+  choose()
+})
 start()
 repeat(count)
 repeat(refresh)
