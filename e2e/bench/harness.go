@@ -46,7 +46,7 @@ type measurement struct {
 }
 
 // A sample is the result of a measurement, by metric: the figures that create.lua prints; memory,
-// resident in MB; start, from the start to the first response in milliseconds; and others, the share of
+// resident in MB; cpu, the processor time of a create in microseconds; start, from the start to the first response in milliseconds; and others, the share of
 // the machine that other processes used.
 type sample map[string]float64
 
@@ -69,6 +69,9 @@ func (h *harness) load(ctx context.Context, m measurement, dir string) sample {
 	next := m.stored.plants + int64(warm["requests"]+warm["bad"]) + 2*int64(m.Clients) // wrk does not count requests in flight
 	s := h.fire(ctx, m, p.addr, next, m.duration)
 	check(<-read)
+	p.end(syscall.SIGTERM)
+	used := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+	s["cpu"] = float64(used.Microseconds()) / (warm["requests"] + s["requests"])
 	return s
 }
 
@@ -97,10 +100,15 @@ func (h *harness) restart(ctx context.Context, m measurement, dir string) sample
 	return sample{"start": float64(p.started.Microseconds()) / 1e3}
 }
 
-// idle measures the resident memory of a server after one create.
+// idle measures the resident memory of a server after one create on each of its connections.
 func (h *harness) idle(ctx context.Context, m measurement, dir string) sample {
 	p := h.start(ctx, m, dir)
 	defer p.end(syscall.SIGTERM)
+	for n := range m.Clients {
+		c := must(plantstore.DialFrom(ctx, "http://"+p.addr, 2+n%20)) // from several addresses, which have enough ports
+		defer func() { _ = c.Close() }()
+		must(c.Do(plantstore.Create(h.token, fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, n))))
+	}
 	time.Sleep(time.Second)
 	statm := must(os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid)))
 	var total, resident int // in pages
@@ -112,11 +120,7 @@ func (h *harness) idle(ctx context.Context, m measurement, dir string) sample {
 func (h *harness) importMillion(ctx context.Context, m measurement, dir string) sample {
 	const plants = 1_000_000
 	begin := time.Now()
-	if m.program == own {
-		h.build(ctx, store{ascending, plants}, dir)
-	} else {
-		check(output(h.command(ctx, dir, m.program)))
-	}
+	h.build(ctx, store{m.order, plants}, dir)
 	return sample{"creates": plants / time.Since(begin).Seconds()}
 }
 
