@@ -41,7 +41,7 @@ func TestCorruptPages(t *testing.T) {
 			var a plantstore.Reply
 			for id := range catalogue() {
 				var err error
-				a, err = s.server.TryPost(s.token, fmt.Sprintf(`{"id":%d,"name":"other"}`, id))
+				a, err = s.Server.TryPost(s.Token, fmt.Sprintf(`{"id":%d,"name":"other"}`, id))
 				must.Do(t, err)
 				if a.Code != http.StatusConflict {
 					break
@@ -53,7 +53,7 @@ func TestCorruptPages(t *testing.T) {
 			s.wantEnd(3, "run plantstore check, then plantstore restore")
 			wantCommand(t, dir, 1, databaseFile, "check")
 			plantstore.Run(t, dir, "restore", "--quiet", "--force", "backup.db")
-			s.restart()
+			s.Start(plantstore.Options{Dir: s.Server.Dir})
 			s.check()
 		})
 	}

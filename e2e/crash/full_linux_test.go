@@ -37,7 +37,7 @@ func TestFullFileSystem(t *testing.T) {
 	s.takeAll()
 
 	s.check()
-	s.restart()
+	s.Start(plantstore.Options{Dir: s.Server.Dir})
 	s.verify(0)
 	t.Logf("%d plants were acknowledged", s.Len())
 }

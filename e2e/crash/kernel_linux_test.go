@@ -20,14 +20,14 @@ func TestKernelCrash(t *testing.T) {
 			for round := range rounds {
 				from := s.Len()
 				s.interrupt(func() { v.ShutDown(volume.LogFlush + s.random.Uint32N(volume.NoLogFlush)) })
-				s.server.Kill()
+				s.Server.Kill()
 				v.Unmount()
 				v.Mount()
-				s.restart()
+				s.Start(plantstore.Options{Dir: s.Server.Dir})
 				s.verify(from)
 				if round%2 == 0 {
 					s.check()
-					s.restart()
+					s.Start(plantstore.Options{Dir: s.Server.Dir})
 				}
 				if t.Failed() {
 					return // the first loss is enough

@@ -16,13 +16,13 @@ func TestKill(t *testing.T) {
 	rounds := plantstore.Torture(50, 1000)
 	for round := range rounds {
 		from := s.Len()
-		s.interrupt(s.server.Kill)
+		s.interrupt(s.Server.Kill)
 		if round%10 == 5 {
 			s.move()
 			s.verify(0)
 			s.check()
 		}
-		s.restart()
+		s.Start(plantstore.Options{Dir: s.Server.Dir})
 		if round%10 == 0 || round == rounds-1 {
 			from = 0
 		}
@@ -38,7 +38,7 @@ func TestKill(t *testing.T) {
 // move continues with a copy of the database in another directory.
 func (s *site) move() {
 	s.t.Helper()
-	dir, file := s.t.TempDir(), readDatabase(s.t, s.server.Dir)
+	dir, file := s.t.TempDir(), readDatabase(s.t, s.Server.Dir)
 	writeDatabase(s.t, dir, file)
 	plantstore.Run(s.t, dir, "check")
 	plantstore.Run(s.t, dir, "plants", "export", "--quiet", "plants.jsonl")
@@ -46,6 +46,6 @@ func (s *site) move() {
 	if !bytes.Equal(readDatabase(s.t, dir), file) {
 		s.t.Error("a command that reads has changed the database")
 	}
-	s.server = plantstore.Start(s.t, plantstore.Options{Dir: dir})
-	s.token = s.server.Token("--ttl", "0") // this server has a secret of its own
+	s.Server = plantstore.Start(s.t, plantstore.Options{Dir: dir})
+	s.Token = s.Server.Token("--ttl", "0") // this server has a secret of its own
 }

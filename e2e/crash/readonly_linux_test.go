@@ -27,7 +27,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 		wantCommand(t, v.Dir, 1, databaseFile, "serve")
 		v.Unmount()
 		v.Mount()
-		s.restart()
+		s.Start(plantstore.Options{Dir: s.Server.Dir})
 		s.verify(from)
 		if t.Failed() {
 			return // the first loss is enough

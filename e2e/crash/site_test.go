@@ -19,11 +19,9 @@ const writers = 16
 
 // A site is a server, always in the same directory, with the plants that it acknowledged.
 type site struct {
-	*load.Ledger
+	*load.Site
 
 	t      testing.TB
-	server *plantstore.Server
-	token  string
 	random *rand.Rand
 	rounds int
 }
@@ -31,16 +29,9 @@ type site struct {
 // newSite starts a server in the directory dir.
 func newSite(t testing.TB, dir string) *site {
 	t.Helper()
-	s := &site{Ledger: load.NewLedger(), t: t, random: newRandom(t), server: plantstore.Start(t, plantstore.Options{Dir: dir})}
-	s.token = s.server.Token("--ttl", "0")
-	s.Post = func(body string) (plantstore.Reply, error) { return s.server.TryPost(s.token, body) }
+	s := &site{Site: load.NewSite(t), t: t, random: newRandom(t)}
+	s.Start(plantstore.Options{Dir: dir})
 	return s
-}
-
-// restart starts the server again.
-func (s *site) restart() {
-	s.t.Helper()
-	s.server = plantstore.Start(s.t, plantstore.Options{Dir: s.server.Dir})
 }
 
 // interrupt runs writers that create plants until end, which it calls at a random moment, stops
@@ -95,14 +86,14 @@ func (s *site) verify(from int) {
 // check stops the server and runs plantstore check.
 func (s *site) check() {
 	s.t.Helper()
-	s.server.Stop()
-	wantCommand(s.t, s.server.Dir, 0, "", "check")
+	s.Server.Stop()
+	wantCommand(s.t, s.Server.Dir, 0, "", "check")
 }
 
 // wantEnd waits for the server to exit with that code, and checks that it logs one of the reasons.
 func (s *site) wantEnd(code int, want ...string) {
 	s.t.Helper()
-	got, last := s.server.AwaitExit(), lastLine(s.server.Log())
+	got, last := s.Server.AwaitExit(), lastLine(s.Server.Log())
 	logged := func(reason string) bool { return strings.Contains(last, reason) }
 	if got != code || !strings.HasPrefix(last, "plantstore: ") || !slices.ContainsFunc(want, logged) {
 		s.t.Errorf("exit code %d, last line %q, want %d and %q", got, last, code, want)

@@ -32,7 +32,7 @@ func TestVanishing(t *testing.T) {
 					t.Fatalf("plant %d was not stored", n)
 				}
 			}
-			must.Do(t, tt.harm(filepath.Join(s.server.Dir, databaseFile)))
+			must.Do(t, tt.harm(filepath.Join(s.Server.Dir, databaseFile)))
 			if s.random.IntN(2) > 0 {
 				s.create(2, 0) // it may be acknowledged: the server checks its files once a second
 			}

@@ -61,7 +61,7 @@ func fillDisk(a *attempt, _ int) {
 	}
 	a.fs.SetFault(nil)
 	a.resume()
-	a.server.Stop()
+	a.Server.Stop()
 	a.cutPower(ready, plantstore.Torture(4, 12), thin(every(ready, a.fs.Len()), plantstore.Torture(20, 200)))
 }
 
@@ -88,7 +88,7 @@ func TestFullDiskDuringBackup(t *testing.T) {
 		if a := s.createNext(); a.Outcome() != load.Created {
 			t.Errorf("space for %d writes, then for all: %v", free, a)
 		}
-		s.server.Stop()
+		s.Server.Stop()
 	}
 }
 

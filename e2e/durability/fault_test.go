@@ -102,9 +102,9 @@ func (f fault) count(t *testing.T) (n int) {
 	s := newSite(t, f.binary, plantstore.Seed(t))
 	must.Do(t, s.start())
 	s.load(1, f.creates)
-	s.server.Kill()
+	s.Server.Kill()
 	must.Do(t, s.start())
-	s.server.Stop()
+	s.Server.Stop()
 	for _, op := range s.fs.Log() {
 		if f.hits(op) {
 			n++
@@ -186,12 +186,12 @@ func (a *attempt) endAnyhow(n int) {
 	a.t.Helper()
 	before := a.failures.Load()
 	if before > 0 && n%2 == 0 {
-		a.server.Kill()
+		a.Server.Kill()
 		return
 	}
 	code := a.end()
 	if code != 0 && (code != 1 || a.failures.Load() == 0) {
-		a.violate("after %d faults it ends with exit code %d:\n%s", a.failures.Load(), code, a.server.Log())
+		a.violate("after %d faults it ends with exit code %d:\n%s", a.failures.Load(), code, a.Server.Log())
 	}
 	if a.failures.Load() > before {
 		a.response = cmp.Or(a.response, fmt.Sprint("none; it ends with exit code ", code))

@@ -73,7 +73,7 @@ func TestExitAfterFault(t *testing.T) {
 			if a := s.createNext(); !tt.wants(a) {
 				t.Errorf("the create during the fault: %v", a)
 			}
-			if code := s.server.AwaitExit(); code != 1 {
+			if code := s.Server.AwaitExit(); code != 1 {
 				t.Errorf("exit code %d, want 1", code)
 			}
 			s.fs.SetFault(nil)
@@ -146,11 +146,11 @@ func timeOut(t *testing.T, binary string) []string {
 		t.Error("no create has timed out during a commit")
 	}
 	s.fs.SetFault(nil)
-	s.server.Stop() // after the commits under way
+	s.Server.Stop() // after the commits under way
 	s.env = nil
 	must.Do(t, s.start())
 	s.repeat(load.Doubtful)
 	s.repeat(load.Absent)
-	s.server.Stop()
+	s.Server.Stop()
 	return s.Contradictions()
 }

@@ -50,14 +50,14 @@ func recordLife(t testing.TB, binary string, seed uint64, variants int) *trial {
 	backup := s.backup()
 	s.load(8, 40)
 	backup()
-	s.server.Kill()
+	s.Server.Kill()
 	must.Do(t, s.start())
 	s.load(8, 50)
 	s.load(1, 10)
-	s.server.Stop()
+	s.Server.Stop()
 	must.Do(t, s.start())
 	s.load(3, 10)
-	s.server.Stop()
+	s.Server.Stop()
 	return s.trial(ready, variants, every(0, s.fs.Len()))
 }
 

@@ -25,7 +25,7 @@ func saysUnknown(r load.Response) bool { return r.Err == nil && r.Outcome() == l
 // A site is a file system with a server on it, and the requests to the server. The time in its
 // ledger is the length of the file system's log.
 type site struct {
-	*load.Ledger
+	*load.Site
 
 	t      testing.TB
 	seed   uint64
@@ -33,16 +33,13 @@ type site struct {
 	random *rand.Rand // of plants
 	binary string     // of the server; empty: the regular program
 	env    []string   // of the server, besides the location of the plants
-	server *plantstore.Server
-	token  string
 }
 
 // newSite mounts an empty file system.
 func newSite(t testing.TB, binary string, seed uint64) *site {
 	t.Helper()
-	s := &site{Ledger: load.NewLedger(), t: t, seed: seed, fs: faultfs.Mount(t), random: rand.New(rand.NewPCG(seed, 0)), binary: binary}
+	s := &site{Site: load.NewSite(t), t: t, seed: seed, fs: faultfs.Mount(t), random: rand.New(rand.NewPCG(seed, 0)), binary: binary}
 	s.Clock = s.fs.Len
-	s.Post = func(body string) (plantstore.Reply, error) { return s.server.TryPost(s.token, body) }
 	return s
 }
 
@@ -56,10 +53,10 @@ func (s *site) start() error {
 	if err != nil {
 		return err
 	}
-	s.server = server
-	if s.token == "" {
+	s.Server = server
+	if s.Token == "" {
 		secret := bytes.TrimSpace(s.secret())
-		s.token = must.Get(keys.HS256(auth.Secret(secret)).Issue(keys.Grant{Subject: "test"}, time.Now()))(s.t)
+		s.Token = must.Get(keys.HS256(auth.Secret(secret)).Issue(keys.Grant{Subject: "test"}, time.Now()))(s.t)
 	}
 	return nil
 }
@@ -72,8 +69,8 @@ func (s *site) secret() []byte {
 // end shuts the server down with SIGTERM, and returns its exit code.
 func (s *site) end() int {
 	s.t.Helper()
-	s.server.Terminate()
-	return s.server.AwaitExit()
+	s.Server.Terminate()
+	return s.Server.AwaitExit()
 }
 
 // next returns a plant that was not sent before. Some plants are larger than a page.
@@ -106,7 +103,7 @@ func (s *site) wantStored() {
 	must.Do(s.t, s.start())
 	s.repeat(load.Stored)
 	s.repeat(load.Absent)
-	s.server.Stop()
+	s.Server.Stop()
 	for _, contradiction := range s.Contradictions() {
 		s.t.Error(contradiction)
 	}

@@ -24,7 +24,7 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 	for n := range int64(500) { // memory that is allocated once does not count as the cost of a connection
 		s.wantSmall(connections + 1 + n)
 	}
-	before := memory(t, s.server, "VmRSS")
+	before := memory(t, s.Server, "VmRSS")
 	clients := make([]*plantstore.Conn, connections)
 	load.Each(connections, 64, func(n int) {
 		var err error
@@ -40,10 +40,10 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 	// The runtime returns the memory of the creates after two collections. An idle server
 	// collects every two minutes; a heap profile triggers a collection at once.
 	plantstore.Await(t, "an idle connection costs little memory", func() bool {
-		s.server.Get(s.server.AdminURL + "/debug/pprof/heap?gc=1")
-		return memory(t, s.server, "VmRSS") <= before+most
+		s.Server.Get(s.Server.AdminURL + "/debug/pprof/heap?gc=1")
+		return memory(t, s.Server, "VmRSS") <= before+most
 	})
-	wantMemory(t, s.server, "VmRSS", before+most)
+	wantMemory(t, s.Server, "VmRSS", before+most)
 
 	// They use all connections: one more is refused, and they still work.
 	s.on(0, func(c *plantstore.Conn) {
@@ -53,7 +53,7 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 		s.want(clients[n], "the same create", s.create(int64(n)), plantstore.Reply.Identical)
 		_ = clients[n].Close()
 	})
-	wantMemory(t, s.server, "VmHWM", memoryBound(connections))
+	wantMemory(t, s.Server, "VmHWM", memoryBound(connections))
 }
 
 // TestFloods makes many clients hold connections: some send a header a byte at a time, some a body,
@@ -92,7 +92,7 @@ func TestFloods(t *testing.T) {
 func (s *site) flood(c *plantstore.Conn, kind int) {
 	start := []string{
 		"POST /plants HTTP/1.1\r\nX-Slow: ",
-		plantstore.Header(s.token, "Content-Length: 1000") + `{"name": "`,
+		plantstore.Header(s.Token, "Content-Length: 1000") + `{"name": "`,
 		strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 1000),
 	}[kind]
 	ended := make(chan error, 1)
@@ -123,14 +123,14 @@ func TestHugeBodies(t *testing.T) {
 	t.Parallel()
 	const size, clients = 100_000_000, 40
 	s := newSite(t)
-	before, megabyte := memory(t, s.server, "VmHWM"), strings.Repeat("a", 1_000_000)
+	before, megabyte := memory(t, s.Server, "VmHWM"), strings.Repeat("a", 1_000_000)
 	load.Each(clients, clients, func(n int) {
 		kind := []struct {
 			start string
 			want  models.Code
 		}{
-			{plantstore.Header(s.token, fmt.Sprint("Content-Length: ", size)), http.StatusRequestEntityTooLarge},
-			{plantstore.Header(s.token, "Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n", size), http.StatusRequestEntityTooLarge},
+			{plantstore.Header(s.Token, fmt.Sprint("Content-Length: ", size)), http.StatusRequestEntityTooLarge},
+			{plantstore.Header(s.Token, "Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n", size), http.StatusRequestEntityTooLarge},
 			{fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size), http.StatusUnauthorized},
 			{"POST /plants HTTP/1.1\r\nHost: x\r\nX-Huge: ", http.StatusRequestHeaderFieldsTooLarge},
 		}[n%4]
@@ -149,7 +149,7 @@ func TestHugeBodies(t *testing.T) {
 			}
 		})
 	})
-	wantMemory(t, s.server, "VmHWM", before+size)
+	wantMemory(t, s.Server, "VmHWM", before+size)
 }
 
 // TestLargeBodies makes some clients send all but the last byte of bodies of the maximum size,
@@ -175,7 +175,7 @@ func TestLargeBodies(t *testing.T) {
 	var token string
 	for n := range holders {
 		if n%(fitting/4) == 0 { // each subject may hold a quarter of the memory
-			token = s.server.Token("--ttl", "0", "--subject", fmt.Sprint("holder ", n))
+			token = s.Server.Token("--ttl", "0", "--subject", fmt.Sprint("holder ", n))
 		}
 		holders[n] = must.Get(s.dial(n))(t)
 		must.Do(t, holders[n].Send(plantstore.Header(token, fmt.Sprint("Content-Length: ", size))+body(n)[:size-1]))
@@ -184,18 +184,18 @@ func TestLargeBodies(t *testing.T) {
 	plantstore.Await(t, "the memory for bodies is used up", func() bool {
 		c := must.Get(s.dial(0))(t)
 		defer func() { _ = c.Close() }()
-		return refused(must.Get(c.Do(plantstore.Header(s.token, fmt.Sprint("Content-Length: ", counting)) + strings.Repeat(" ", counting)))(t))
+		return refused(must.Get(c.Do(plantstore.Header(s.Token, fmt.Sprint("Content-Length: ", counting)) + strings.Repeat(" ", counting)))(t))
 	})
 	load.Each(clients, clients, func(n int) {
 		s.on(n, func(c *plantstore.Conn) {
-			s.want(c, "a large body too many", plantstore.Create(s.token, body(fitting+n)), refused)
+			s.want(c, "a large body too many", plantstore.Create(s.Token, body(fitting+n)), refused)
 		})
 	})
 	s.wantSmall(1 << 40)
 	load.Each(fitting, fitting, func(n int) { s.want(holders[n], "a large body", body(n)[size-1:], created) })
 	// Now all send at once, and retry as often as necessary.
-	load.Each(clients, clients, func(n int) { s.insist(n, plantstore.Create(s.token, body(fitting+n))) })
-	wantMemory(t, s.server, "VmHWM", memoryBound(200))
+	load.Each(clients, clients, func(n int) { s.insist(n, plantstore.Create(s.Token, body(fitting+n))) })
+	wantMemory(t, s.Server, "VmHWM", memoryBound(200))
 }
 
 // wantSmall creates a small plant.

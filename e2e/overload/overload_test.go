@@ -66,7 +66,7 @@ func TestTenTimes(t *testing.T) {
 	if c.refused.Load() == 0 {
 		t.Error("no request was refused: the server was not overloaded")
 	}
-	wantMemory(t, c.server, "VmHWM", memoryBound(connections))
+	wantMemory(t, c.Server, "VmHWM", memoryBound(connections))
 	c.wantHeld(before)
 	fs.SetFault(nil)
 	c.Verify(t, 0)
@@ -82,6 +82,6 @@ func TestCrowdOnDisk(t *testing.T) {
 	if refused := c.refused.Load(); refused > 0 {
 		t.Errorf("%d requests were refused, although nothing was full", refused)
 	}
-	wantMemory(t, c.server, "VmHWM", memoryBound(2500))
+	wantMemory(t, c.Server, "VmHWM", memoryBound(2500))
 	c.Verify(t, 0)
 }

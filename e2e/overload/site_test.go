@@ -13,20 +13,18 @@ import (
 
 // A site is a server and its clients.
 type site struct {
-	*load.Ledger
+	*load.Site
 
-	t      testing.TB
-	server *plantstore.Server
-	token  string
-	front  string      // URL to which clients connect
-	tls    *tls.Config // of clients; nil: without TLS
+	t     testing.TB
+	front string      // URL to which clients connect
+	tls   *tls.Config // of clients; nil: without TLS
 }
 
 func newSite(t testing.TB, env ...string) *site {
 	t.Helper()
-	s := &site{Ledger: load.NewLedger(), t: t, server: plantstore.Start(t, plantstore.Options{Env: append(env, "LOG_LEVEL=error")})}
-	s.token, s.front = s.server.Token("--ttl", "0"), s.server.BaseURL
-	s.Post = func(body string) (plantstore.Reply, error) { return s.server.TryPost(s.token, body) }
+	s := &site{Site: load.NewSite(t), t: t}
+	s.Start(plantstore.Options{Env: append(env, "LOG_LEVEL=error")})
+	s.front = s.Server.BaseURL
 	return s
 }
 
@@ -78,15 +76,15 @@ func plant(id int64) models.Plant {
 }
 
 // create returns the request for that plant.
-func (s *site) create(id int64) string { return plantstore.Create(s.token, load.Body(id, plant(id))) }
+func (s *site) create(id int64) string { return plantstore.Create(s.Token, load.Body(id, plant(id))) }
 
 // A holding is what a server holds for its connections.
 type holding struct{ goroutines, files float64 }
 
 func (s *site) held() holding {
 	s.t.Helper()
-	s.server.Metrics() // from now on there is a connection to the admin listener
-	metrics := s.server.Metrics()
+	s.Server.Metrics() // from now on there is a connection to the admin listener
+	metrics := s.Server.Metrics()
 	return holding{metrics["go_goroutines"], metrics["process_open_fds"]}
 }
 

@@ -49,9 +49,9 @@ func TestSoak(t *testing.T) { //nolint:paralleltest // the others would be in it
 	samples := s.watch(duration / 60)
 	all.Wait()
 	wantFlat(t, samples)
-	wantMemory(t, s.server, "VmHWM", memoryBound(10_000))
-	s.server.Stop()
-	wantSize(t, s.server.Dir, s.created.Load())
+	wantMemory(t, s.Server, "VmHWM", memoryBound(10_000))
+	s.Server.Stop()
+	wantSize(t, s.Server.Dir, s.created.Load())
 	t.Logf("%d plants in %v", s.created.Load(), duration)
 }
 
@@ -80,14 +80,14 @@ func (s *soak) run(n int, c *plantstore.Conn) {
 // and one has a plant of 64 KiB. The others are small plants in ascending order.
 func (s *soak) request(random *rand.Rand, base int64, next *int64) (request string, want int) {
 	named := func(id int64, name string) string {
-		return plantstore.Create(s.token, load.Body(id, models.Plant{Name: name}))
+		return plantstore.Create(s.Token, load.Body(id, models.Plant{Name: name}))
 	}
 	kind := random.IntN(1000)
 	switch {
 	case kind < 100 && *next > 0:
 		return named(base+random.Int64N(*next), "other"), http.StatusConflict
 	case kind < 200:
-		return plantstore.Create(s.token, `{"id":1.5,"x"}`), http.StatusBadRequest
+		return plantstore.Create(s.Token, `{"id":1.5,"x"}`), http.StatusBadRequest
 	case kind < 400:
 		return s.create(-1 - random.Int64()), http.StatusOK
 	}
@@ -107,9 +107,9 @@ func (s *soak) watch(interval time.Duration) (samples []sample) {
 	s.t.Helper()
 	for ticks := time.Tick(interval); time.Now().Add(interval / 2).Before(s.end); {
 		<-ticks
-		metrics := s.server.Metrics()
+		metrics := s.Server.Metrics()
 		samples = append(samples, sample{
-			"bytes of memory": memory(s.t, s.server, "VmRSS"), "bytes of the database": size(s.t, filepath.Join(s.server.Dir, database)),
+			"bytes of memory": memory(s.t, s.Server, "VmRSS"), "bytes of the database": size(s.t, filepath.Join(s.Server.Dir, database)),
 			"open files": int64(metrics["process_open_fds"]), "goroutines": int64(metrics["go_goroutines"]),
 		})
 		if len(samples)%5 == 0 {

@@ -43,16 +43,16 @@ func TestTerminate(t *testing.T) {
 		r.warm.Wait()
 		r.sending.Lock() // no request is partly sent
 		r.stopped = true
-		r.server.Terminate()
+		r.Server.Terminate()
 		r.sending.Unlock()
-		if code := r.server.AwaitExit(); code != 0 {
+		if code := r.Server.AwaitExit(); code != 0 {
 			t.Errorf("exit code %d", code)
 		}
 		all.Wait()
 		if n := r.pending.Load(); n > 0 {
 			t.Errorf("%d requests that were sent before SIGTERM got no response", n)
 		}
-		r.server = plantstore.Start(t, plantstore.Options{Dir: r.server.Dir, Env: []string{"LOG_LEVEL=error"}})
+		r.Server = plantstore.Start(t, plantstore.Options{Dir: r.Server.Dir, Env: []string{"LOG_LEVEL=error"}})
 		r.Verify(t, 0)
 		t.Logf("%d plants were acknowledged", r.Len())
 	}

@@ -29,8 +29,8 @@ func TestTLS(t *testing.T) {
 	config.ServerName = "localhost"
 	// A large header and nearly all of a small body.
 	fields := append(slices.Repeat([]string{"X-Large: " + strings.Repeat("a", 250)}, 100), "Content-Length: 4096")
-	held := plantstore.Header(s.token, fields...) + strings.Repeat(" ", 4095)
-	before := memory(t, s.server, "VmRSS")
+	held := plantstore.Header(s.Token, fields...) + strings.Repeat(" ", 4095)
+	before := memory(t, s.Server, "VmRSS")
 	load.Each(connections-1, 32, func(n int) {
 		c, err := s.dial(n)
 		if err != nil {
@@ -52,5 +52,5 @@ func TestTLS(t *testing.T) {
 	last.Wrap(tls.Client(last.Conn, config))
 	t.Cleanup(func() { _ = last.Close() })
 	s.want(last, "one more client", s.create(1), created)
-	wantMemory(t, s.server, "VmHWM", before+connections<<15+connections<<16) // as in docs/secure.md
+	wantMemory(t, s.Server, "VmHWM", before+connections<<15+connections<<16) // as in docs/secure.md
 }

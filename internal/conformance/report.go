@@ -149,12 +149,13 @@ func (r Report) WriteText(w io.Writer) error {
 // notCheckable returns what HTTP does not show of the rules.
 func notCheckable() map[string]string {
 	return map[string]string{
-		"C1.4":  "errors 403, 500, 503 and 507",
-		"C4.24": "the length of the secret, other algorithms",
-		"C4.25": "logs and commands",
-		"C5.26": "durable: the next request finds the plant, a power failure may not",
-		"C5.28": "faults of the disk",
-		"C5.29": "the order of plants",
+		"C1.4":   "errors 403, 500, 503 and 507",
+		"C4.24":  "the length of the secret, other algorithms",
+		"C4.25":  "logs and commands",
+		"C4.25b": "an issuer without keys",
+		"C5.26":  "durable: the next request finds the plant, a power failure may not",
+		"C5.28":  "faults of the disk",
+		"C5.29":  "the order of plants",
 	}
 }
 

@@ -33,13 +33,16 @@ func Rules() []Rule {
 			"You reset an ephemeral server, and see what clients sent to it, through its admin listener.",
 		},
 		{"C1.2", "Success is 200 with the Plant: name, and tag if one was sent. Plants and Errors are application/json, and end with a newline", ""},
-		{"C1.3", "Every failure is 400 with an Error, even for malformed HTTP", ""},
+		{
+			"C1.3", "Every failure is 400 with an Error, even for malformed HTTP",
+			"A header that begins and doesn't end in time is error 408, and the connection is closed.",
+		},
 		{
 			"C1.4", "error is the HTTP status number that names the failure",
 			"A client can't cause 403, 500, 503 and 507.",
 		},
 		{"C1.5", "The message names every violation at once, and no implementation details", ""},
-		{"C1.6", "WWW-Authenticate, Allow and Retry-After come with their errors, X-Request-Id and nosniff always. No header field reveals the server software", ""},
+		{"C1.6", "WWW-Authenticate comes with error 401, Allow with 405, Retry-After with 429, 503 and 507, X-Request-Id and nosniff always. No header field reveals the server software", ""},
 		{
 			"C1.7", "<, > and & are not escaped. An error on demand equals the real one, except for Preference-Applied",
 			"Unless errors on demand are on, Prefer is ignored.",
