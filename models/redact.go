@@ -41,26 +41,17 @@ func CredentialScheme(value string) string {
 	return ""
 }
 
-// RedactField returns the value of a header field, or the target of a request without a name, with
-// [Redacted] in the place of what may be a credential (C4.25).
+// RedactField returns the value of a header field or another named text, or [Redacted] if name or value
+// show that it may be a credential (C4.25).
 func RedactField(name, value string) string {
-	if namesCredential(name) {
+	if namesCredential(strings.ToLower(name)) || holdsCredential(strings.ToLower(value)) || Redact(value) != value {
 		return Redacted
 	}
-	value = Redact(value)
-	if shown, _, found := strings.Cut(value, Redacted); found { // a folded line may have broken the token
-		value = shown + Redacted
-	}
-	if end := schemeEnd(value); end >= 0 {
-		value = value[:end] + " " + Redacted
-	}
-	return redactUsers(redactParameters(value))
+	return value
 }
 
-// namesCredential reports whether the values of header fields or parameters with a name may be credentials.
 func namesCredential(name string) bool {
-	name = strings.ToLower(name)
-	for part := range strings.FieldsSeq("auth token key secret cookie password signature") {
+	for part := range strings.FieldsSeq("auth token key secret cookie password signature bearer basic") {
 		if strings.Contains(name, part) {
 			return true
 		}
@@ -68,62 +59,23 @@ func namesCredential(name string) bool {
 	return false
 }
 
-// schemeEnd returns the end of the first word Bearer or Basic that is not the last one, or -1.
-func schemeEnd(text string) int {
-	letter := func(i int) bool { c := text[i] | 0x20; return 'a' <= c && c <= 'z' }
-	for i := range len(text) {
-		for _, scheme := range []string{"bearer", "basic"} {
-			end := i + len(scheme)
-			if end < len(text) && strings.EqualFold(text[i:end], scheme) && !letter(end) && (i == 0 || !letter(i-1)) {
-				return end
-			}
+// holdsCredential reports whether a text has a word after a scheme, a parameter with the name of a
+// credential, or a URL with userinfo.
+func holdsCredential(text string) bool {
+	scheme := false // whether the word before is one
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("&;?, \t", r) }) {
+		name, value := word, ""
+		if i := strings.IndexAny(word, "=:"); i >= 0 {
+			name, value = word[:i], word[i+1:]
 		}
+		_, rest, _ := strings.Cut(word, "//")
+		authority, _, _ := strings.Cut(rest, "/")
+		if scheme || value != "" && namesCredential(name) || strings.Contains(authority, "@") {
+			return true
+		}
+		scheme = name == "bearer" || name == "basic"
 	}
-	return -1
-}
-
-// redactParameters redacts the values of parameters, such as api_key=x.
-func redactParameters(text string) string {
-	var b strings.Builder
-	for {
-		name, value, found := strings.Cut(text, "=")
-		b.WriteString(name)
-		if !found {
-			return b.String()
-		}
-		b.WriteByte('=')
-		if namesCredential(name[strings.LastIndexAny(name, "?&;, \t\"")+1:]) {
-			b.WriteString(Redacted)
-			value = strings.TrimPrefix(value, before(value, "&; \t"))
-		}
-		text = value
-	}
-}
-
-// redactUsers redacts the userinfo of URLs.
-func redactUsers(text string) string {
-	var b strings.Builder
-	for {
-		scheme, rest, found := strings.Cut(text, "//")
-		b.WriteString(scheme)
-		if !found {
-			return b.String()
-		}
-		b.WriteString("//")
-		if at := strings.LastIndexByte(before(rest, "/ \t"), '@'); at >= 0 {
-			b.WriteString(Redacted)
-			rest = rest[at:]
-		}
-		text = rest
-	}
-}
-
-// before returns the part of text before the first of these characters.
-func before(text, characters string) string {
-	if end := strings.IndexAny(text, characters); end >= 0 {
-		return text[:end]
-	}
-	return text
+	return false
 }
 
 // Redact returns text with [Redacted] in the place of each JSON Web Token (C4.25), or only that if

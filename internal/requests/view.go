@@ -28,7 +28,11 @@ func (e *entry) redact() {
 		left -= min(left, len(text))
 		return valid(text)
 	}
-	e.Method, e.Target, e.Version = take(models.Redact(e.sent.Method)), take(models.RedactField("", e.sent.RequestURI)), e.sent.Proto
+	e.Method, e.Version = take(models.Redact(e.sent.Method)), e.sent.Proto
+	path, query, found := strings.Cut(e.sent.RequestURI, "?")
+	if e.Target = take(models.RedactField("", path)); found {
+		e.Target += "?" + take(models.RedactField("", query))
+	}
 	fields := http.Header{"Host": {e.sent.Host}} // net/http has removed it
 	if e.sent.TransferEncoding != nil {
 		fields["Transfer-Encoding"] = e.sent.TransferEncoding
