@@ -86,11 +86,7 @@ func invalidClaim(claim, format string, args ...any) *refusal {
 	return refuse(ReasonMalformed, "the access token is not valid: %s must be "+format, append([]any{claim}, args...)...)
 }
 
-// maxKid is the maximum length in bytes of a kid in the log.
-const maxKid = 64
-
 // withKid returns the refusal of a token with a kid, of which the log gets the beginning.
 func (r *refusal) withKid(kid string) *refusal {
-	kid = models.ClientText(kid)
-	return &refusal{r.reason, r.message, strings.ToValidUTF8(kid[:min(len(kid), maxKid)], "")}
+	return &refusal{r.reason, r.message, strings.ToValidUTF8(models.ClientText(kid), "")}
 }
