@@ -2,6 +2,7 @@ package routes
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -48,7 +49,7 @@ func (d docs) root(c *gin.Context) {
 		described = "/openapi.yaml describes the service, and its documentation page is off (DOCS)"
 	}
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if d.page == nil || !reads || !apidocs.Accepts(r.Header.Values("Accept"), "text/html") {
+	if d.page == nil || !reads || !strings.Contains(strings.Join(r.Header["Accept"], ","), "text/html") {
 		middleware.Fail(c, models.NewError(models.CodeNotFound, "this is a plant store: create a plant with POST /plants; "+described))
 		return
 	}

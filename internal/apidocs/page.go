@@ -18,6 +18,8 @@ var (
 	pageDescription string // openapi.json for scripts, which read numbers as float64: large integers are strings
 	//go:embed scalar/LICENSE
 	scalarLicence string
+	//go:embed scalar/standalone.js.gz
+	scalarScript []byte // gzipped, fetched by make update-docs-ui
 )
 
 // pageIcon is a leaf, as a data URL. Its green has contrast on light and dark backgrounds.
@@ -28,8 +30,9 @@ const pageIcon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' v
 type Page struct {
 	*Document
 
-	// Script renders the page. It is served at ScriptPath.
-	Script *Script
+	// Script renders the page. It is served at ScriptPath, compressed for every client: all browsers accept
+	// that, and 100 bytes of a request must not cost 4 MB.
+	Script *Document
 	// ScriptPath is the path of Script, which depends on its contents. The page
 	// at /docs refers to it relatively, so that a proxy may remove a prefix.
 	ScriptPath string
@@ -45,8 +48,10 @@ func TokenLink(baseURL, token string) string { return baseURL + PagePath + "#tok
 
 // NewPage returns the page of the embedded description.
 func NewPage() *Page {
-	script := newScript()
-	scriptPath := PagePath + "/scalar-" + script.version() + ".js"
+	script := newDocument("text/javascript; charset=utf-8", scalarScript)
+	script.header.Set("Content-Encoding", "gzip")
+	script.header.Set("Cache-Control", "public, max-age=31536000, immutable") // the path depends on the contents
+	scriptPath := PagePath + "/scalar-" + script.header.Get("ETag")[1:13] + ".js"
 	html := newDocument("text/html; charset=utf-8", []byte(strings.NewReplacer(
 		"{{licence}}", scalarLicence,
 		"{{style}}", strings.ReplaceAll(pageStyle, "{{icon}}", pageIcon),
