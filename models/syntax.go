@@ -76,7 +76,7 @@ func hasTrailingComma(data []byte, offset int) bool {
 }
 
 // location returns the name of the value at a JSON pointer (RFC 6901): the field's name
-// at the top level, the pointer below it.
+// at the top level, the pointer below it, cut to maxLocation.
 func location(pointer jsontext.Pointer) string {
 	name := string(pointer)
 	switch {
@@ -87,10 +87,6 @@ func location(pointer jsontext.Pointer) string {
 	case strings.Count(name, "/") == 1:
 		name = pointer.LastToken()
 	}
-	return shorten(name)
-}
-
-func shorten(name string) string {
 	if runes := []rune(name); len(runes) > maxLocation {
 		return string(runes[:maxLocation]) + "…"
 	}

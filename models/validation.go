@@ -48,17 +48,22 @@ func tagText(violation validator.FieldError) string {
 }
 
 // validate returns the Error for the violations that were recorded while p was decoded and
-// for those of its struct tags, or nil if there are none.
+// for those of its struct tags, or nil if there are none. It lists the fields in alphabetical order,
+// which is also the order of the schema.
 func (d *Decoder) validate(p *NewPlant) error {
 	// By value: given a pointer, reflect copies each field. For a struct there is no other error.
 	violations, _ := errors.AsType[validator.ValidationErrors](d.validator.Struct(*p))
 	for _, violation := range violations {
 		p.addViolation(violation.Field(), tagText(violation))
 	}
-	if len(p.violations) > 0 {
-		return validationError(p.violations)
+	if len(p.violations) == 0 {
+		return nil
 	}
-	return nil
+	var texts []string
+	for _, field := range slices.Sorted(maps.Keys(p.violations)) {
+		texts = append(texts, field+": "+p.violations[field])
+	}
+	return NewError(CodeUnprocessable, strings.Join(texts, "; "))
 }
 
 // addViolation records a violation of a field, unless the field or the body has one already: a
@@ -71,16 +76,6 @@ func (p *NewPlant) addViolation(field, message string) {
 		p.violations = map[string]string{}
 	}
 	p.violations[field] = message
-}
-
-// validationError returns the Error for a NewPlant with violations. It lists the fields in
-// alphabetical order, which is also the order of the schema.
-func validationError(violations map[string]string) *Error {
-	var texts []string
-	for _, field := range slices.Sorted(maps.Keys(violations)) {
-		texts = append(texts, field+": "+violations[field])
-	}
-	return NewError(CodeUnprocessable, strings.Join(texts, "; "))
 }
 
 // kindName returns the name of a kind of JSON value in RFC 8259.
