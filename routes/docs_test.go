@@ -76,10 +76,10 @@ func TestRoot(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method, target, accept string
 	}{
-		"no Accept":         {"GET", "/", ""},
-		"anything":          {"GET", "/", "*/*"},
-		"POST":              {"POST", "/", browserAccept},
-		"another path":      {"GET", "/nowhere", browserAccept},
+		"no Accept":    {"GET", "/", ""},
+		"anything":     {"GET", "/", "*/*"},
+		"POST":         {"POST", "/", browserAccept},
+		"another path": {"GET", "/nowhere", browserAccept},
 	} {
 		w := get(t, h, tt.method, tt.target, http.Header{"Accept": {tt.accept}})
 		want := "create a plant with POST /plants"
