@@ -7,7 +7,7 @@ MAKEFLAGS += --no-builtin-rules
 modules := . cluster e2e cluster/e2e
 # Build tags that leave parts of libraries out of the binary; see docs/dependencies.md.
 tags := $(shell cat .ci/tags)
-# One for each system: the code has no files for a processor. make release-check builds all six.
+# One for each system, since the code has no files for a processor, and one with 32 bits. make release-check builds all.
 platforms := linux/arm64 linux/arm darwin/arm64 windows/amd64
 # The duration of fuzzing for each target, as -fuzztime.
 FUZZTIME ?= 10m
