@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -52,6 +53,26 @@ func checkLink(t *testing.T, path, link string) {
 		t.Errorf("%s: the link %s leads nowhere: %v", path, link, err)
 	} else if heading != "" && !anchors(t, target)[heading] {
 		t.Errorf("%s: the link %s leads to no heading of %s", path, link, target)
+	}
+}
+
+// TestPathsInGuides checks that the files and directories that the guides for contributors name exist.
+func TestPathsInGuides(t *testing.T) {
+	t.Parallel()
+	files, checked := filesOf(t, ""), 0
+	named := regexp.MustCompile("`((?:cluster|docs|e2e|internal|middleware|models|routes|storage)/[\\w./-]*|[\\w./-]+\\.(?:go|html|js|txtar))`")
+	for _, guide := range []string{"CONTRIBUTING.md", "docs/architecture.md", "docs/copy-this.md"} {
+		for _, name := range named.FindAllStringSubmatch(readFile(t, guide), -1) {
+			checked++
+			if !slices.ContainsFunc(files, func(path string) bool {
+				return strings.Contains(filepath.ToSlash(path)+"/", "/"+strings.TrimSuffix(name[1], "/")+"/")
+			}) {
+				t.Errorf("%s names %s, which does not exist", guide, name[1])
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no paths found")
 	}
 }
 
