@@ -141,6 +141,10 @@ release-check: $(goreleaser) $(syft) ## build a release in dist, without a tag
 release: $(goreleaser) $(syft) ## build a release of the checked-out tag, and publish it as a draft
 	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) release --clean
 
+.PHONY: rename
+rename: ## give the module a path: make rename MODULE=github.com/you/plantstore
+	.ci/rename '$(MODULE)'
+
 .PHONY: tools
 tools: ## install the tools that tests need
 	.ci/tools
