@@ -155,9 +155,6 @@ func (v *Verifier) authenticate(ctx context.Context, used *trusted, token string
 	if err == nil {
 		found, err = v.options.check(t.claims)
 	}
-	if refusal, refused := errors.AsType[*refusal](err); refused && t.kid != "" {
-		err = refusal.withKid(t.kid)
-	}
 	return found, used, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -19,12 +18,14 @@ func Example() {
 		Issuers: []string{"nursery"},
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for _, issuer := range []string{"nursery", "stranger"} {
 		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "gardener", "iss": issuer}).SignedString([]byte(secret))
 		if err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 		subject, err := verifier.Verify(context.Background(), token)
 		if failure, ok := errors.AsType[*models.Error](err); ok {

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"fmt"
-	"strings"
 	"sync/atomic"
 
 	"plantstore/models"
@@ -54,16 +53,10 @@ func (v *Verifier) CountMissing() { v.refused[ReasonMissing].Add(1) }
 type refusal struct {
 	reason  Reason
 	message string // to the client (C1.5)
-	kid     string // of the token, for the log; empty: none
 }
 
-// Error implements error, for the log.
-func (r *refusal) Error() string {
-	if r.kid == "" {
-		return r.reason.String()
-	}
-	return fmt.Sprintf("%s, kid %q", r.reason, r.kid)
-}
+// Error returns the reason, for the log, which has nothing of a token that was not verified (C4.25).
+func (r *refusal) Error() string { return r.reason.String() }
 
 func refuse(reason Reason, format string, args ...any) *refusal {
 	return &refusal{reason: reason, message: fmt.Sprintf(format, args...)}
@@ -84,9 +77,4 @@ const unsigned = "the access token is not signed with a key that this server acc
 // invalidClaim returns the refusal of a claim of the wrong JSON type or length.
 func invalidClaim(claim, format string, args ...any) *refusal {
 	return refuse(ReasonMalformed, "the access token is not valid: %s must be "+format, append([]any{claim}, args...)...)
-}
-
-// withKid returns the refusal of a token with a kid, of which the log gets the beginning.
-func (r *refusal) withKid(kid string) *refusal {
-	return &refusal{r.reason, r.message, strings.ToValidUTF8(models.ClientText(kid), "")}
 }

@@ -54,6 +54,9 @@ func parse(token string) (t parsedToken, err error) {
 		return t, errMalformed
 	}
 	t.alg, t.kid, t.signed = stringOf(header.Alg), stringOf(header.Kid), token[:len(segments[0])+1+len(segments[1])]
+	if t.alg == ed25519Alg {
+		t.alg = "EdDSA"
+	}
 	if t.claims, err = decode(segments[1]); err != nil {
 		return t, err
 	}
@@ -123,11 +126,7 @@ func unmarshalObject(text []byte, fields any) error {
 // the token, or none. Without a kid, all keys of the algorithm are tried, unless each has a kid: then
 // the token needs one, too.
 func (t parsedToken) verify(keys []boundKey) error {
-	alg := t.alg
-	if alg == ed25519Alg {
-		alg = "EdDSA"
-	}
-	fitting := slices.DeleteFunc(slices.Clone(keys), func(k boundKey) bool { return !slices.Contains(k.algorithms, alg) })
+	fitting := slices.DeleteFunc(slices.Clone(keys), func(k boundKey) bool { return !slices.Contains(k.algorithms, t.alg) })
 	if len(fitting) == 0 {
 		return t.unknownAlgorithm(keys)
 	}
@@ -139,7 +138,7 @@ func (t parsedToken) verify(keys []boundKey) error {
 	case t.kid == "" && fitting[0].id != "":
 		return refuse(ReasonUnknownKey, "the header of the access token lacks kid, the name of the key that signed it")
 	}
-	method := jwt.GetSigningMethod(alg)
+	method := jwt.GetSigningMethod(t.alg)
 	for _, key := range fitting[:min(len(fitting), maxTrials)] {
 		if method.Verify(t.signed, t.signature, key.material) == nil {
 			return nil
@@ -168,7 +167,7 @@ func (t parsedToken) unknownAlgorithm(keys []boundKey) error {
 	}
 	slices.Sort(accepted)
 	arrived := "unknown"
-	if jwt.GetSigningMethod(t.alg) != nil || t.alg == ed25519Alg {
+	if jwt.GetSigningMethod(t.alg) != nil {
 		arrived = t.alg
 	}
 	return refuse(ReasonUnknownKey, "the algorithm (alg) of the access token is %s, and this server accepts %s",
