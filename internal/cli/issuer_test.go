@@ -67,7 +67,7 @@ func (p *provider) signAs(kid, payload string) string {
 }
 
 // TestTokensOfProviders checks the tokens that identity providers issue: each is accepted, or is refused
-// with a message that names the cause, the kid in the log and a reason in the metrics. The log has neither a
+// with a message that names the cause, and the reason in the log and the metrics. The log has neither a
 // token, nor an unbounded text, nor the secret in the URL of the keys. Keys that cannot be used are ignored.
 func TestTokensOfProviders(t *testing.T) {
 	t.Chdir(t.TempDir())
