@@ -97,8 +97,8 @@ var errInUse = errors.New("is in use by another program")
 
 // Errors of Windows. The constants of package syscall for them have other values there.
 const (
-	winAccess    = syscall.Errno(10013) // WSAEACCES: used exclusively by another program, or reserved
-	winAddrInUse = syscall.Errno(10048) // WSAEADDRINUSE
+	errWinAccess    = syscall.Errno(10013) // WSAEACCES: used exclusively by another program, or reserved
+	errWinAddrInUse = syscall.Errno(10048) // WSAEADDRINUSE
 )
 
 // listenTCP opens a listener. Its error names the options that set the address.
@@ -114,23 +114,23 @@ func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) 
 // that this machine has.
 func listenLocal(ctx context.Context, addr string) (net.Listener, error) {
 	host, port, _ := net.SplitHostPort(addr) // addr is valid
-	config := new(net.ListenConfig)
+	var listen net.ListenConfig
 	switch {
 	case strings.EqualFold(host, "localhost"):
-		listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", port))
+		listener, err := listen.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", port))
 		if !errors.Is(err, syscall.EADDRNOTAVAIL) {
 			return listener, err
 		}
-		return config.Listen(ctx, "tcp6", net.JoinHostPort("::1", port))
+		return listen.Listen(ctx, "tcp6", net.JoinHostPort("::1", port))
 	case net.ParseIP(host).To4() != nil:
-		return config.Listen(ctx, "tcp4", addr)
+		return listen.Listen(ctx, "tcp4", addr)
 	}
-	return config.Listen(ctx, "tcp", addr)
+	return listen.Listen(ctx, "tcp", addr)
 }
 
 func adviseListen(err error, addr, options string) error {
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, winAddrInUse), errors.Is(err, winAccess):
+	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, errWinAddrInUse), errors.Is(err, errWinAccess):
 		return fmt.Errorf("%s %w; choose another address with %s", addr, errInUse, options)
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with %s", addr, options)
