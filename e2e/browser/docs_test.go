@@ -258,3 +258,20 @@ func (tb *tab) sent(want string) {
 		tb.t.Errorf("the last body sent is %q, want %q", tb.bodies, want)
 	}
 }
+
+// TestLinkOfAnotherSubject checks that a link with a token replaces a stored one of the same subject, and that
+// the page asks before it replaces that of another subject.
+func TestLinkOfAnotherSubject(t *testing.T) {
+	server := plantstore.Start(t, plantstore.Options{})
+	alice, again, mallory := server.Token("--subject", "alice"), server.Token("--subject", "alice", "--ttl", "5h"), server.Token("--subject", "Mallory 植物")
+	tb := newTab(t, desktop())
+	for _, step := range []struct{ linked, stored string }{{alice, alice}, {again, again}, {mallory, again}} {
+		tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate(server.BaseURL+"/docs#token="+step.linked))
+		tb.awaitTrue(tokenIs(step.stored))
+	}
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	if len(tb.asked) != 1 || !strings.Contains(tb.asked[0], `("Mallory 植物") instead of the one that is in use ("alice")`) {
+		t.Errorf("the page asks %q", tb.asked)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -44,6 +45,7 @@ type tab struct {
 	urls     []string // URLs that were requested
 	bodies   []string // bodies that were sent
 	received float64  // transferred bytes, with headers
+	asked    []string // questions of the page, which were denied
 }
 
 // newTab opens a tab with an empty page. Its last view is saved if the test fails.
@@ -86,6 +88,11 @@ func (tb *tab) hear(event any) {
 		for _, entry := range e.Request.PostDataEntries {
 			tb.bodies = append(tb.bodies, string(entry.Bytes))
 		}
+	case *page.EventJavascriptDialogOpening:
+		tb.asked = append(tb.asked, e.Message)
+		go func() { // the browser sends no other events before
+			_, _ = chromedp.Call(tb.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
+		}()
 	case *network.EventLoadingFinished:
 		tb.received += e.EncodedDataLength
 	case *runtime.EventExceptionThrown:

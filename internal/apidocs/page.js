@@ -7,9 +7,21 @@ addEventListener('hashchange', () => location.hash.startsWith('#token=') && loca
 
 // The token outlives a reload, but not the tab.
 const noToken = 'get one with plantstore token --link'
+// subject describes the subject of a token for a person.
+const subject = token => {
+  try {
+    const claims = Uint8Array.from(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')), c => c.charCodeAt(0))
+    return JSON.stringify(String(JSON.parse(new TextDecoder().decode(claims)).sub ?? '').slice(0, 60))
+  } catch {
+    return 'another token'
+  }
+}
+// replaces asks for a link that replaces the token of another subject: plants of this page would become the other's.
+const replaces = stored => !stored || subject(stored) === subject(linked)
+  || confirm(`Use the token of this link (${subject(linked)}) instead of the one that is in use (${subject(stored)})?`)
 let token = linked
 try {
-  if (linked) sessionStorage.setItem('plantstore-token', linked)
+  if (linked && replaces(sessionStorage.getItem('plantstore-token'))) sessionStorage.setItem('plantstore-token', linked)
   token = sessionStorage.getItem('plantstore-token') ?? ''
   addEventListener('input', ({ target }) => target.placeholder === noToken && sessionStorage.setItem('plantstore-token', target.value))
 } catch { /* storage may be disabled */ }

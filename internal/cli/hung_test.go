@@ -1,33 +1,60 @@
 package cli_test
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 
+	"plantstore/internal/cli"
 	"plantstore/internal/must"
 	"plantstore/internal/operate"
 )
 
-// TestHungServerIsQueriedOnce checks that a command queries a server that hangs, or is stopped,
-// only once, since each query waits for a response.
-func TestHungServerIsQueriedOnce(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "plants.db")
-	var queries atomic.Int64
+// hungServer starts a server of a database that hangs, or is stopped. It returns the path of the database and a
+// channel that gets each query.
+func hungServer(t *testing.T) (path string, queries chan string) {
+	t.Helper()
+	path, queries = filepath.Join(t.TempDir(), "plants.db"), make(chan string, 10)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		queries.Add(1)
+		queries <- r.URL.Path
 		<-r.Context().Done()
 	}))
 	_ = server.Listener.Close()
 	server.Listener = must.Get(operate.Listen(t.Context(), path))(t)
 	server.Start()
-	defer server.Close()
+	t.Cleanup(server.Close)
+	return path, queries
+}
+
+// TestHungServerIsQueriedOnce checks that a command queries a server that hangs only once, since each query
+// waits for a response.
+func TestHungServerIsQueriedOnce(t *testing.T) {
+	t.Parallel()
+	path, queries := hungServer(t)
 	checkFailure(t, run(t, nil, "plants", "count", "--storage-url", "bbolt:"+path), 1,
 		"the server on "+path+" is starting, or does not respond: try again when it is ready: context deadline exceeded")
-	if n := queries.Load(); n != 1 {
+	if n := len(queries); n != 1 {
 		t.Errorf("the server was queried %d times, want once", n)
+	}
+}
+
+// TestFollowEndsInFirstQuery checks that Ctrl-C is the end of requests --follow, and not a failure, also before
+// the server has responded.
+func TestFollowEndsInFirstQuery(t *testing.T) {
+	t.Parallel()
+	path, queries := hungServer(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	go func() {
+		<-queries
+		interrupt()
+	}()
+	code := cli.Main(ctx, cli.Process{
+		Name: "plantstore", Engines: engines(), Args: []string{"plantstore", "requests", "--follow", "--storage-url", "bbolt:" + path}, Stdout: io.Discard, Stderr: io.Discard,
+	})
+	if code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }

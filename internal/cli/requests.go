@@ -37,10 +37,13 @@ func newRequests(p *Process) *cli.Command {
 }
 
 func printRequests(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	// The first query does not wait. Ctrl-C ends the others.
-	for after, query := int64(0), ""; query == "" || cmd.Bool("follow") && ctx.Err() == nil; query = fmt.Sprintf("after=%d&wait=30s", after) {
+	// The first query does not wait.
+	for after, query := int64(0), ""; query == "" || cmd.Bool("follow"); query = fmt.Sprintf("after=%d&wait=30s", after) {
 		all, err := keptRequests(ctx, c, query)
-		if err != nil && (query == "" || ctx.Err() == nil) {
+		if cmd.Bool("follow") && ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 		if len(all) > 0 {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -198,7 +199,11 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	defer response.Body.Close()
-	_, err = io.Copy(w, response.Body)
+	began := time.Now()
+	n, err := io.Copy(w, response.Body)
+	if took := time.Since(began); errors.Is(err, io.ErrUnexpectedEOF) && took > stallTime && float64(n) < snapshotRate*took.Seconds() {
+		return errSlow // the server can only close the connection
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return c.lost(response.Request)
 	}

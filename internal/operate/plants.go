@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -17,9 +18,11 @@ import (
 )
 
 const (
-	// stallTime is the time for which a client may stop reading a snapshot. Meanwhile the store
-	// cannot reuse pages.
-	stallTime = 30 * time.Second
+	// A client may stop reading a snapshot for stallTime, and after slowTime it must have read
+	// snapshotRate bytes a second. Meanwhile the store cannot reuse pages, and the database grows.
+	stallTime    = 30 * time.Second
+	slowTime     = time.Minute
+	snapshotRate = 1 << 20
 	// maxRequest bounds the body of a create: more than a batch of an import can have.
 	maxRequest = 128 << 20
 )
@@ -142,7 +145,7 @@ const failureTrailer = "Failure"
 
 // snapshot sends a copy of the store, and its error in the trailer.
 func (o *Operator) snapshot(w *response, r *http.Request) error {
-	err := o.Store.Snapshot(r.Context(), &stallWriter{w, http.NewResponseController(w)})
+	err := o.Store.Snapshot(r.Context(), &paced{w: w, controller: http.NewResponseController(w), began: time.Now()})
 	if err == nil {
 		return nil
 	}
@@ -162,15 +165,29 @@ func (o *Operator) snapshot(w *response, r *http.Request) error {
 	return nil
 }
 
-// A stallWriter fails if the client stops reading for stallTime.
-type stallWriter struct {
+// errSlow ends a snapshot.
+var errSlow = fmt.Errorf("the copy is read too slowly: it needs %d MiB a second, because the database grows meanwhile", snapshotRate>>20)
+
+// paced is the writer of a snapshot. It fails if the client does not read fast enough.
+type paced struct {
 	w          io.Writer
 	controller *http.ResponseController
+	began      time.Time
+	written    int64
 }
 
-func (s *stallWriter) Write(p []byte) (int, error) {
-	if err := s.controller.SetWriteDeadline(time.Now().Add(stallTime)); err != nil {
+func (p *paced) Write(b []byte) (int, error) {
+	deadline, slow := time.Now().Add(stallTime), p.began.Add(slowTime+time.Duration(float64(p.written)/snapshotRate*float64(time.Second)))
+	if slow.Before(deadline) {
+		deadline = slow
+	}
+	if err := p.controller.SetWriteDeadline(deadline); err != nil {
 		return 0, err
 	}
-	return s.w.Write(p)
+	n, err := p.w.Write(b)
+	p.written += int64(n)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errSlow
+	}
+	return n, err
 }

@@ -44,34 +44,42 @@ func (p pipe) Close() error { close(p); return nil }
 
 func (pipe) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
 
-// TestStalledClientIsCutOff checks that a client that stops reading a snapshot is disconnected;
-// one that reads slowly is not. It is not an error of the server.
-func TestStalledClientIsCutOff(t *testing.T) {
+// TestSlowClientIsCutOff checks that a client that stops reading a snapshot, or reads it too slowly, is
+// disconnected; one that reads fast enough with pauses is not. It is not an error of the server.
+func TestSlowClientIsCutOff(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		listener, failed := make(pipe, 1), make(chan time.Time, 1)
-		near, far := net.Pipe()
-		listener <- far
-		store := storage.New(endlessSnapshotter{failed: failed}, nil, storage.Limits{}, storage.Options{ReadOnly: true})
-		var log strings.Builder
-		operator := New(Options{Store: store, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		server := Serve(listener, operator.Handler(Socket), nil, func(err error) { t.Error(err) })
-		must.Get(io.WriteString(near, "GET /snapshot HTTP/1.1\r\nHost: plantstore\r\n\r\n"))(t)
-		stalled := time.Now()
-		for range 10 { // each longer than the server's buffers
-			if _, err := io.ReadFull(near, make([]byte, 4*bufferSize)); err != nil {
-				t.Fatalf("a client that takes a little is cut off: %v", err)
+	const pause = stallTime * 2 / 3
+	for _, test := range []struct {
+		rounds, size int // what the client reads before each pause, until it stops
+		cutOff       time.Duration
+	}{
+		{5, int(pause.Seconds()) * snapshotRate, 4*pause + stallTime},
+		{100, int(pause.Seconds()) * snapshotRate / 10, slowTime + 8*time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			listener, failed := make(pipe, 1), make(chan time.Time, 1)
+			near, far := net.Pipe()
+			listener <- far
+			store := storage.New(endlessSnapshotter{failed: failed}, nil, storage.Limits{}, storage.Options{ReadOnly: true})
+			var log strings.Builder
+			operator := New(Options{Store: store, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			server := Serve(listener, operator.Handler(Socket), nil, func(err error) { t.Error(err) })
+			must.Get(io.WriteString(near, "GET /snapshot HTTP/1.1\r\nHost: plantstore\r\n\r\n"))(t)
+			began := time.Now()
+			for range test.rounds {
+				if _, err := io.CopyN(io.Discard, near, int64(test.size)); err != nil {
+					break
+				}
+				time.Sleep(pause)
 			}
-			stalled = time.Now()
-			time.Sleep(stallTime * 2 / 3)
-		}
-		if took := (<-failed).Sub(stalled); took <= stallTime*2/3 || took > stallTime {
-			t.Errorf("a stalled client is cut off after %v, want about %v", took, stallTime)
-		}
-		_ = near.Close()
-		must.Do(t, server.Close())
-		if !strings.Contains(log.String(), `level=WARN msg="snapshot failed"`) {
-			t.Errorf("the log is %q", log.String())
-		}
-	})
+			if took := (<-failed).Sub(began); took < test.cutOff-time.Second || took > test.cutOff+time.Second {
+				t.Errorf("the client is cut off after %v, want %v", took, test.cutOff)
+			}
+			_ = near.Close()
+			must.Do(t, server.Close())
+			if !strings.Contains(log.String(), `level=WARN msg="snapshot failed" cause="the copy is read too slowly: it needs 1 MiB a second`) {
+				t.Errorf("the log is %q", log.String())
+			}
+		})
+	}
 }
