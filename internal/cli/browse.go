@@ -18,8 +18,8 @@ func newBrowse(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "browse",
 		Usage: "show the plants in a browser",
-		Description: "Prints a link to a page that lists and searches plants, and shows new ones as they are created.\n" +
-			"With --ephemeral, the page also shows what clients send.\n" +
+		Description: "Prints a link to a page that shows the newest plants of a running server as they are created, and\n" +
+			"lists and searches all plants. With --ephemeral, the page also shows what clients send.\n" +
 			"Until you stop the command, anyone with the link can read all plants, but not change them.\n" +
 			"Examples:\n" +
 			"  plantstore plants browse\n" +
