@@ -1,13 +1,11 @@
 package bbolt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -28,33 +26,23 @@ func Check(ctx context.Context, file *os.File) (plants int64, err error) {
 	return report.Plants, errors.Join(err, e.Close())
 }
 
-// checkPatience is how long a check may make no progress.
-const checkPatience = 10 * time.Minute
-
-var errStalled = errors.New("it has made no progress for ten minutes: the disk may be failing")
-
 // Check implements [storage.FileEngine]. The store must be open for reading: commits free and reuse
-// pages. It ends with ctx, or after checkPatience without progress; the store is unusable then.
-func (e *Engine) Check(ctx context.Context) (storage.Report, error) {
-	return e.checkFile(ctx, e.file, checkPatience)
-}
+// pages. It ends with ctx; the store is unusable then.
+func (e *Engine) Check(ctx context.Context) (storage.Report, error) { return e.checkFile(ctx, e.file) }
 
 // checkFile is Check with these pages. A read that hangs, and bbolt's check, are left to run until
 // the process ends, and keep the database open for so long.
-func (e *Engine) checkFile(ctx context.Context, file io.ReaderAt, patience time.Duration) (storage.Report, error) {
-	c := &checker{Engine: e, ctx: ctx, patience: patience, stalled: time.NewTimer(patience), report: storage.Report{Corruption: []string{}}}
-	defer c.stalled.Stop()
+func (e *Engine) checkFile(ctx context.Context, file io.ReaderAt) (storage.Report, error) {
+	c := &checker{Engine: e, ctx: ctx, report: storage.Report{Corruption: []string{}}}
 	done := make(chan error, 1)
 	go func() { done <- c.run(file) }()
 	select {
 	case err := <-done:
 		return c.report, err
 	case <-ctx.Done():
-	case <-c.stalled.C:
+		e.failStop.Stop(ctx.Err())
+		return storage.Report{}, ctx.Err()
 	}
-	err := cmp.Or(ctx.Err(), errStalled)
-	e.failStop.Stop(err)
-	return storage.Report{}, err
 }
 
 // A checker checks a store. The pages are bounded by the file (see pageCheck); the records and
@@ -62,16 +50,8 @@ func (e *Engine) checkFile(ctx context.Context, file io.ReaderAt, patience time.
 type checker struct {
 	*Engine
 
-	ctx      context.Context //nolint:containedctx // of one call
-	patience time.Duration
-	stalled  *time.Timer // fires after patience without a step
-	report   storage.Report
-}
-
-// step returns an error when the check should end.
-func (c *checker) step() error {
-	c.stalled.Reset(c.patience)
-	return c.ctx.Err()
+	ctx    context.Context //nolint:containedctx // of one call
+	report storage.Report
 }
 
 // run adds the findings to the report. A corrupt page ends the check, a corrupt record does not.
@@ -80,16 +60,14 @@ func (c *checker) run(file io.ReaderAt) error {
 		if newest, _ := newestMeta(file); !bothMetas(file, newest) {
 			c.report.Add("a meta page is corrupt: the last commit may be missing")
 		}
-		began := time.Now()
-		if err := newPageCheck(file, c.step).all(); err != nil {
+		if err := newPageCheck(file, c.ctx.Err).all(); err != nil {
 			c.report.Add("%v", err)
 			return c.ctx.Err()
 		}
 		if err := c.records(tx.Bucket([]byte(plantsBucket))); err != nil || !c.report.Intact() {
 			return err
 		}
-		c.stalled.Reset(c.patience + 5*time.Since(began)) // bbolt's check has no steps, and reads the file three times
-		for finding := range tx.Check() {                 // bbolt's own panics are findings like any other
+		for finding := range tx.Check() { // bbolt's own panics are findings like any other
 			c.report.Add("structure: %s", strings.TrimPrefix(finding.Error(), "panic: "))
 		}
 		return nil
@@ -100,7 +78,7 @@ func (c *checker) run(file io.ReaderAt) error {
 func (c *checker) records(plants *bolt.Bucket) error {
 	stored, cursor := uint64(0), plants.Cursor()
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
-		if err := c.step(); err != nil {
+		if err := c.ctx.Err(); err != nil {
 			return err
 		}
 		stored++

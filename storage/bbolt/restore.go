@@ -43,7 +43,9 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	}
 	unlock, err := lock(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = createRestored(path, fill)
+		if err = files.MkdirAll(filepath.Dir(path), dirPerm); err == nil {
+			err = files.Create(path, fill)
+		}
 		return plants, "", err
 	}
 	if err != nil {
@@ -63,18 +65,6 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return os.Link(path, kept)
 	})
 	return plants, kept, err
-}
-
-// createRestored creates the database path, which is filled by fill.
-func createRestored(path string, fill func(*os.File) error) error {
-	if err := files.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
-		return err
-	}
-	err := files.Create(path, fill)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w: it was created meanwhile, and is not changed", err)
-	}
-	return err
 }
 
 // MayReplace returns an error if the file path exists and an output must not replace it: it is a
