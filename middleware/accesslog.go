@@ -29,13 +29,9 @@ func (o *Outcome) log(ctx context.Context, logger *slog.Logger) {
 	}
 	attrs = append(attrs, slog.String("outcome", o.Name))
 	if o.Error != nil {
-		attrs = append(attrs, slog.Int("error", int(o.Error.Code)), slog.String("message", models.Redact(o.Error.Message)))
-		if cause := o.Error.Unwrap(); cause != nil {
-			text := models.ClientText
-			if o.Error.Code.ServerFault() { // perhaps with a stack
-				text = models.Redact
-			}
-			attrs = append(attrs, slog.String("cause", text(cause.Error())))
+		attrs = append(attrs, slog.Int("error", int(o.Error.Code)), slog.String("message", o.Message()))
+		if cause := o.Cause(); cause != "" {
+			attrs = append(attrs, slog.String("cause", cause))
 		}
 	}
 	if o.Plant {

@@ -97,6 +97,25 @@ func OutcomeOf(c *gin.Context) *Outcome {
 	return new(Outcome)
 }
 
+// Message returns the message of the Error, empty for a success, without tokens (C4.25).
+func (o *Outcome) Message() string {
+	if o.Error == nil {
+		return ""
+	}
+	return models.Redact(o.Error.Message)
+}
+
+// Cause returns the cause of the Error, which is not for clients, without tokens (C4.25).
+func (o *Outcome) Cause() string {
+	switch {
+	case o.Error == nil || o.Error.Unwrap() == nil:
+		return ""
+	case o.Error.Code.ServerFault(): // perhaps with a stack
+		return models.Redact(o.Error.Unwrap().Error())
+	}
+	return models.ClientText(o.Error.Unwrap().Error())
+}
+
 // NotePlant records the id of the plant and the time in the store. unknown reports whether the
 // plant may be stored although the store has failed.
 func (o *Outcome) NotePlant(id int64, stored time.Duration, unknown bool) {

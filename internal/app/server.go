@@ -3,9 +3,11 @@ package app
 import (
 	"cmp"
 	"context"
+	"log/slog"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/faults"
+	"plantstore/internal/logging"
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
 	"plantstore/middleware"
@@ -65,6 +67,9 @@ func (a *App) newServer() error {
 // observe returns what gets the outcome of each request: the log, the metrics and the kept requests.
 func (a *App) observe() middleware.Observe {
 	log := middleware.AccessLog(a.logger)
+	if a.format != logging.JSON && logging.IsTerminal(a.options.Stderr) && a.config.LogLevel > slog.LevelDebug {
+		log = logging.Requests(a.buffer, a.config.LogLevel, a.format == logging.Color)
+	}
 	return func(ctx context.Context, o *middleware.Outcome) {
 		log(ctx, o)
 		a.observer.Request(o)

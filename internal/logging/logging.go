@@ -59,39 +59,20 @@ func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {
 	case Text:
 		return slog.NewTextHandler(w, options)
 	case Color:
-		replace := escaped
-		if level.Level() > slog.LevelDebug {
-			replace = brief
-		}
-		return tint.NewTextHandler(w, &tint.Options{Level: level, ReplaceAttr: replace, TimeFormat: time.TimeOnly})
+		return tint.NewTextHandler(w, &tint.Options{Level: level, ReplaceAttr: escaped, TimeFormat: time.TimeOnly})
 	default:
 		return slog.NewJSONHandler(w, options)
 	}
 }
 
-// brief is [escaped] for the attributes that a person at a terminal looks for. It omits the others, and
-// empty ones.
-func brief(groups []string, attr slog.Attr) slog.Attr {
-	switch attr.Key {
-	case "remote", "store_duration_ms", "trace_id":
-		return slog.Attr{}
-	case "outcome":
-		if attr.Value.String() != "fault" { // on demand
-			return slog.Attr{}
-		}
-	}
-	if attr.Value.Equal(slog.StringValue("")) {
-		return slog.Attr{}
-	}
-	return escaped(groups, attr)
-}
-
 // escaped makes the text of an attribute printable: tint passes escape sequences on, which may
-// come from a client. Milliseconds become a duration with its unit.
+// come from a client. Milliseconds become a duration with its unit. Empty attributes are omitted.
 func escaped(_ []string, attr slog.Attr) slog.Attr {
 	kind := attr.Value.Kind() // the others have no text of clients
 	name, inMilliseconds := strings.CutSuffix(attr.Key, "_ms")
 	switch {
+	case attr.Value.Equal(slog.StringValue("")):
+		return slog.Attr{}
 	case kind == slog.KindString || kind == slog.KindAny && attr.Key != slog.LevelKey:
 		attr.Value = slog.StringValue(Line(attr.Value.String()))
 	case inMilliseconds && kind == slog.KindFloat64:

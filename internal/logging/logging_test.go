@@ -17,9 +17,9 @@ import (
 func TestNew(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[logging.Format]string{
-		logging.Text:  `level=ERROR msg=written outcome=failed cause="\x1b[2J" x_ms=1.5 outcome=fault`,
-		logging.JSON:  `"level":"ERROR","msg":"written","outcome":"failed","cause":"\u001b[2J","x_ms":1.5,"outcome":"fault"`,
-		logging.Color: "\x1b[91mERR\x1b[0m written \x1b[2mcause=\x1b[0m\\u001b[2J \x1b[2mx=\x1b[0m1.5ms \x1b[2moutcome=\x1b[0mfault",
+		logging.Text:  `level=ERROR msg=written outcome=failed cause="\x1b[2J" x_ms=1.5 empty=""`,
+		logging.JSON:  `"level":"ERROR","msg":"written","outcome":"failed","cause":"\u001b[2J","x_ms":1.5,"empty":""`,
+		logging.Color: "\x1b[91mERR\x1b[0m written \x1b[2moutcome=\x1b[0mfailed \x1b[2mcause=\x1b[0m\\u001b[2J \x1b[2mx=\x1b[0m1.5ms\n",
 	} {
 		var out bytes.Buffer
 		var level slog.LevelVar
@@ -27,7 +27,7 @@ func TestNew(t *testing.T) {
 		level.Set(slog.LevelError + 1)
 		logger.Error("left out")
 		level.Set(slog.LevelError)
-		logger.Error("written", "outcome", "failed", "cause", errors.New("\x1b[2J"), "x_ms", 1.5, "outcome", "fault") // a client may send this
+		logger.Error("written", "outcome", "failed", "cause", errors.New("\x1b[2J"), "x_ms", 1.5, "empty", "") // a client may send this
 		buffer.Flush()
 		if json.Valid(out.Bytes()) != (format == logging.JSON) || strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), want) {
 			t.Errorf("the log is %q, want %q", &out, want)

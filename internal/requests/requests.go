@@ -163,7 +163,7 @@ func (r *Recorder) Observe(ctx context.Context, o *middleware.Outcome) {
 func (e *entry) note(o *middleware.Outcome) {
 	e.Status, e.Subject, e.RequestID, e.Remote = o.Status, o.Subject, o.RequestID, o.Remote
 	if o.Error != nil {
-		e.Error, e.Message = int(o.Error.Code), o.Error.Message
+		e.Error, e.Message = int(o.Error.Code), o.Message()
 	}
 	if o.Plant {
 		e.PlantID = strconv.FormatInt(o.PlantID, 10)

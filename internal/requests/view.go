@@ -16,7 +16,7 @@ func (e *entry) redact() {
 	if int64(len(e.body)) < e.BodyBytes {
 		e.body = append(e.body, "…"...)
 	}
-	e.Body, e.Message, e.Subject = valid(models.Redact(string(e.body))), valid(models.Redact(e.Message)), valid(models.Redact(e.Subject))
+	e.Body, e.Message, e.Subject = valid(models.Redact(string(e.body))), valid(e.Message), valid(models.Redact(e.Subject))
 	if e.sent == nil {
 		return
 	}
