@@ -1,6 +1,7 @@
 package routes_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,11 +26,11 @@ const secret = "an example: openssl rand -hex 32 prints a good one"
 func Example() {
 	dir, err := os.MkdirTemp("", "plants")
 	check(err)
-	defer os.RemoveAll(dir)
+	defer func() { check(os.RemoveAll(dir)) }()
 
 	store, err := bbolt.OpenFile(filepath.Join(dir, "plants.db"), storage.Options{})
 	check(err)
-	defer store.Close()
+	defer func() { check(store.Close()) }()
 	verifier, err := auth.New(auth.Options{Secrets: []auth.Secret{auth.Secret(secret)}})
 	check(err)
 	handler, err := routes.New(routes.Options{Store: store, Verify: verifier.Verify})
@@ -48,7 +49,7 @@ func Example() {
 func create(url, plant string) string {
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "alice"}).SignedString([]byte(secret))
 	check(err)
-	request, err := http.NewRequest(http.MethodPost, url+"/plants", strings.NewReader(plant))
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url+"/plants", strings.NewReader(plant))
 	check(err)
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")

@@ -14,5 +14,5 @@ func maxFiles() uint64 {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return math.MaxUint64
 	}
-	return uint64(limit.Cur)
+	return uint64(limit.Cur) //nolint:unconvert // on FreeBSD it is signed
 }

@@ -18,7 +18,7 @@ func TestWatch(t *testing.T) { //nolint:paralleltest // it counts allocations
 	zero, err := os.Open("/dev/zero")
 	read := allocate
 	if err == nil && runtime.GOOS == "linux" {
-		defer zero.Close()
+		defer func() { _ = zero.Close() }()
 		buffer := make([]byte, 1)
 		read = func() { _, _ = zero.Read(buffer) }
 	}
