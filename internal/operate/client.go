@@ -244,7 +244,7 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 func (c *Client) decode(request *http.Request, text []byte) error {
 	var f failure
 	err := json.Unmarshal(text, &f)
-	unknownPath := f.Code == models.CodeMethodNotAllowed || f.Code == models.CodeNotFound && request.URL.Path != "/plant"
+	unknownPath := f.Kind == "" && (f.Code == models.CodeMethodNotAllowed || f.Code == models.CodeNotFound)
 	if err != nil || f.Code == 0 || unknownPath {
 		return c.lost(request)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plantstore/internal/plantio"
@@ -15,25 +16,28 @@ import (
 type failure struct {
 	models.Error `json:",embed"`
 
+	Kind      string        `json:"kind,omitzero"`       // see kinds
 	Stored    *models.Plant `json:"stored,omitzero"`     // of a taken id: the plant that has it, unless it is identical
-	Unknown   bool          `json:"unknown,omitzero"`    // whether it is [storage.ErrUnknown]
-	Corrupt   bool          `json:"corrupt,omitzero"`    // whether it is [storage.ErrCorrupt]
 	CorruptID *int64        `json:"corrupt_id,omitzero"` // of a [storage.CorruptError]
 }
 
-// codes returns the errors that commands match by their code. The first match applies.
-func codes() []codedError {
-	return []codedError{
-		{models.CodeNotFound, storage.ErrNotFound},
-		{models.CodeUnprocessable, plantio.ErrRefused},
-		{models.CodeInsufficientSpace, storage.ErrNoSpace},
-		{models.CodeUnavailable, storage.ErrUnavailable},
-	}
-}
-
-type codedError struct {
+// A kind is an error that commands match.
+type kind struct {
+	name string
 	code models.Code
 	err  error
+}
+
+// kinds returns all kinds. The first match applies.
+func kinds() []kind {
+	return []kind{
+		{"unknown", models.CodeInternal, storage.ErrUnknown},
+		{"corrupt", models.CodeInternal, storage.ErrCorrupt},
+		{"not_found", models.CodeNotFound, storage.ErrNotFound},
+		{"refused", models.CodeUnprocessable, plantio.ErrRefused},
+		{"no_space", models.CodeInsufficientSpace, storage.ErrNoSpace},
+		{"unavailable", models.CodeUnavailable, storage.ErrUnavailable},
+	}
 }
 
 // errShutdown is the cause of an error that the context of a request has caused, unless the client
@@ -49,27 +53,23 @@ func failureOf(ctx context.Context, err error) *failure {
 		}
 		err = fmt.Errorf("%w: %w", outcome, errShutdown)
 	}
-	f := &failure{
-		Error: *models.NewError(models.CodeInternal, err.Error()), Unknown: errors.Is(err, storage.ErrUnknown), Corrupt: errors.Is(err, storage.ErrCorrupt),
-	}
-	if own, ok := errors.AsType[*models.Error](err); ok {
-		f.Error = *own
-	}
-	f.Message = strings.ToValidUTF8(f.Message, "")
-	if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
-		f.CorruptID = &corrupt.ID
-	}
+	f := &failure{Error: *models.NewError(models.CodeInternal, err.Error())}
 	if exists, ok := errors.AsType[*storage.ExistsError](err); ok {
 		f.Code = models.CodeConflict
 		if !exists.Identical {
 			f.Stored = &exists.Stored
 		}
+		return f
 	}
-	for _, c := range codes() {
-		if errors.Is(err, c.err) {
-			f.Code = c.code
-			break
-		}
+	if own, ok := errors.AsType[*models.Error](err); ok {
+		f.Error = *own
+	}
+	f.Message = strings.ToValidUTF8(f.Message, "")
+	if i := slices.IndexFunc(kinds(), func(k kind) bool { return errors.Is(err, k.err) }); i >= 0 {
+		f.Kind, f.Code = kinds()[i].name, kinds()[i].code
+	}
+	if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
+		f.CorruptID = &corrupt.ID
 	}
 	return f
 }
@@ -77,7 +77,6 @@ func failureOf(ctx context.Context, err error) *failure {
 // err decodes the error: nil for a line that is not a failure. An [storage.ExistsError] of an identical
 // plant lacks Stored.
 func (f *failure) err() error {
-	remote := &remoteError{sent: f.Error}
 	switch {
 	case f.Code == 0:
 		return nil
@@ -85,18 +84,13 @@ func (f *failure) err() error {
 		return &storage.ExistsError{Stored: *f.Stored}
 	case f.Code == models.CodeConflict:
 		return &storage.ExistsError{Identical: true}
-	case f.Unknown:
-		remote.kind = storage.ErrUnknown
-	case f.Corrupt:
-		remote.kind = storage.ErrCorrupt
-		if f.CorruptID != nil {
-			return &storage.CorruptError{ID: *f.CorruptID, Err: remote}
-		}
 	}
-	for _, c := range codes() {
-		if c.code == f.Code {
-			remote.kind = c.err
-		}
+	remote := &remoteError{sent: f.Error}
+	if i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == f.Kind }); i >= 0 {
+		remote.kind = kinds()[i].err
+	}
+	if f.CorruptID != nil {
+		return &storage.CorruptError{ID: *f.CorruptID, Err: remote}
 	}
 	return remote
 }

@@ -30,11 +30,11 @@ func TestWireForm(t *testing.T) {
 			"POST /plants", `{"id":2,"name":"b","tag":""}` + "\n\n" + `{"id":1,"name":"a"}` + "\n" + `{"id":1,"name":"b"}` + "\n" + `{"id":3}`,
 			"{}\n" + `{"error":409,"message":"the id is taken by an identical plant"}` + "\n" +
 				`{"error":409,"message":"the id is taken by a different plant","stored":{"name":"a"}}` + "\n" +
-				`{"error":422,"message":"the server refuses the plant: name: is required"}`,
+				`{"error":422,"message":"the server refuses the plant: name: is required","kind":"refused"}`,
 		},
 		{"GET /plants?from=1", "", `{"id":1,"name":"a"}` + "\n" + `{"id":2,"name":"b","tag":""}`},
 		{"GET /plant?id=1", "", `{"id":1,"name":"a"}`},
-		{"GET /plant?id=3", "", `{"error":404,"message":"no plant has this id"}`},
+		{"GET /plant?id=3", "", `{"error":404,"message":"no plant has this id","kind":"not_found"}`},
 		{"GET /count", "", `{"version":"devel","base_url":"http://127.0.0.1:1","plants":2}`},
 	} {
 		method, target, _ := strings.Cut(test.request, " ")
