@@ -56,7 +56,7 @@ func (a *App) startOperate(operator *operate.Operator, on operate.Listener, list
 		return
 	}
 	logger := a.logger.With("listener", name)
-	server := operate.Serve(listener, operator.Handler(on), slog.NewLogLogger(logger.Handler(), slog.LevelWarn), func(err error) {
+	server := operate.Serve(listener, operator.Handler(on), logger, func(err error) {
 		logger.Error("listener failed", "cause", err.Error(), "hint", "restart the server: "+without)
 	})
 	a.onClose(server.Close)

@@ -78,8 +78,9 @@ func openEach(c *config.Config) operate.OpenFunc {
 
 // backendOf returns the server itself, or else a backend that reads the store of this process.
 func backendOf(store app.Store, place string) operate.Backend {
-	if own, ok := store.(*storage.Store); ok {
-		return operate.New(operate.Options{Store: own, Info: operate.Info{Place: place}})
+	if server, ok := store.(*operate.Client); ok {
+		return server
 	}
-	return store.(*operate.Client) // the only other one
+	own, _ := store.(*storage.Store) // the only other one
+	return operate.New(operate.Options{Store: own, Info: operate.Info{Place: place}})
 }

@@ -41,7 +41,7 @@ func printRequests(ctx context.Context, p *Process, cmd *cli.Command, c *config.
 	for after, query := int64(0), ""; query == "" || cmd.Bool("follow"); query = fmt.Sprintf("after=%d&wait=30s", after) {
 		all, err := keptRequests(ctx, c, query)
 		if cmd.Bool("follow") && ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // by Ctrl-C
 		}
 		if err != nil {
 			return err

@@ -77,7 +77,7 @@ func serve(t testing.TB, path string, store *storage.Store, limit int64) *operat
 		MaxBodyBytes: limit,
 		Logger:       slog.New(slog.DiscardHandler),
 	})
-	return operate.Serve(listener, operator.Handler(operate.Socket), nil, func(err error) { t.Error(err) })
+	return operate.Serve(listener, operator.Handler(operate.Socket), slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
 }
 
 // Close closes all of it.

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"path"
@@ -74,9 +75,9 @@ func (s *Site) Link() string { return "http://" + s.listener.Addr().String() + "
 func (s *Site) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	server := Serve(s.listener, s.handler(), nil, cancel)
+	server := Serve(s.listener, s.handler(), slog.New(slog.DiscardHandler), cancel) //nolint:contextcheck // Close ends it
 	<-ctx.Done()
-	err := server.Close()
+	err := server.Close() //nolint:contextcheck // ctx is done
 	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
 		return cause
 	}
@@ -100,7 +101,7 @@ func (s *Site) handler() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", kinds[path.Ext(name)]+"; charset=utf-8")
-		_, _ = w.Write(text) // best effort
+		_, _ = w.Write(text) //nolint:gosec,nolintlint // embedded, which G705 does not know at times; best effort
 	})
 }
 

@@ -3,7 +3,7 @@ package operate
 import (
 	"context"
 	"errors"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -29,8 +29,9 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// Serve serves handler on listener until Close. It calls failed if the listener fails.
-func Serve(listener net.Listener, handler http.Handler, errorLog *log.Logger, failed func(error)) *Server {
+// Serve serves handler on listener until Close. It calls failed if the listener fails. The log of net/http goes
+// to logger.
+func Serve(listener net.Listener, handler http.Handler, logger *slog.Logger, failed func(error)) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cancel: cancel, http: http.Server{
 		Handler:                      handler,
@@ -39,7 +40,7 @@ func Serve(listener net.Listener, handler http.Handler, errorLog *log.Logger, fa
 		ReadHeaderTimeout:            headerTimeout,
 		IdleTimeout:                  headerTimeout,
 		MaxHeaderBytes:               maxHeader,
-		ErrorLog:                     errorLog,
+		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}}
 	if listener.Addr().Network() != "unix" { // commands send and receive all plants
 		s.http.ReadTimeout, s.http.WriteTimeout = headerTimeout, responseTimeout
