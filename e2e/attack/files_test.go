@@ -55,6 +55,7 @@ func TestImportPrintsLittle(t *testing.T) {
 	} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
+	plantstore.Run(t, dir, "plants", "import", "--quiet", os.DevNull) // creates the database
 	for command, want := range map[string]struct {
 		lines int
 		last  string // of the bad lines

@@ -18,7 +18,7 @@ import (
 func TestLink(t *testing.T) {
 	session := terminal.Start(t, plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"},
 		"serve", "--ephemeral", "--seed", tools.Project(t)+"/docs/samples/plants.jsonl"))
-	link := strings.Fields(session.Await(t, "try it"))[2]
+	link := session.Await(t, "/docs")
 	go func() { _, _ = io.Copy(io.Discard, session.Master) }() // the server continues to write its log
 	base, token, _ := strings.Cut(link, "/docs#token=")
 	tb := newTab(t, phone())

@@ -40,13 +40,13 @@ func (a *App) newOperator() *operate.Operator {
 		place = "temporary plants, read from the running server"
 	}
 	return operate.New(operate.Options{
-		Info:  operate.Info{Version: operate.ReadVersion().String(), BaseURL: a.BaseURL(), Ephemeral: a.seed != nil, Place: place},
+		Info:  operate.Info{Version: operate.ReadVersion().String(), BaseURL: a.BaseURL(), Ephemeral: a.seed != nil, Place: place, MaxBodyBytes: a.config.MaxBodyBytes},
 		Store: a.store, Problem: a.problem, Reset: a.reset, Requests: a.requests, Creates: a.creates,
 		Metrics: operate.Metrics{
 			Version: operate.ReadVersion().Release, Observer: a.observer,
 			Store: a.store.Stats, Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires, Emptied: a.emptied,
 		},
-		MaxBodyBytes: a.config.MaxBodyBytes, Pprof: a.config.Pprof, Logger: a.logger,
+		Pprof: a.config.Pprof, Logger: a.logger,
 	})
 }
 

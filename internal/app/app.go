@@ -36,12 +36,11 @@ import (
 
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
-	Environ      map[string]string // GOGC overrides the tuning of the garbage collector; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links; NOTIFY_SOCKET is the socket of systemd
-	Stderr       io.Writer         // the log
-	TokenCommand string            // the command that gets a token, for the banner
-	Ephemeral    storage.Location  // of a temporary database, which can be reset, instead of the configured store; zero: none
-	ResetCommand string            // the command that resets it, for the banner
-	SentCommand  string            // the command that shows what clients have sent to it, for the banner
+	Environ      map[string]string            // GOGC overrides the tuning of the garbage collector; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links; NOTIFY_SOCKET is the socket of systemd
+	Stderr       io.Writer                    // the log
+	TokenCommand string                       // the command that gets a token, for the banner
+	Ephemeral    storage.Location             // of a temporary database, which can be reset, instead of the configured store; zero: none
+	Command      func(words ...string) string // a command for the configured database, for the banner
 }
 
 // An App is a server that is prepared, or runs.
@@ -101,7 +100,10 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 		return nil, err
 	}
 	if a.listeners, err = listenAll(ctx, c); err != nil {
-		return nil, errors.Join(a.databaseInUse(ctx, err), err)
+		if errors.Is(err, errInUse) && o.Ephemeral == (storage.Location{}) { // perhaps by the same server
+			err = errors.Join(ServerRuns(ctx, a.storage.Path, otherDatabase), err)
+		}
+		return nil, err
 	}
 	a.onClose(func() error { a.listeners.close(); return nil })
 	a.listenControl(ctx)
@@ -117,13 +119,17 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	return a, nil
 }
 
+// otherDatabase is the alternative of a server to [ServerRuns].
+const otherDatabase = ", or name another database with --storage-url or STORAGE_URL"
+
 func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = a.config.Engines.Open(ctx, a.storage.URL, storage.Options{Logger: a.logger})
-	switch {
-	case errors.Is(err, storage.ErrLocked) && a.control == nil: // another server has the control socket
-		return a.serverRuns()
-	case err != nil:
-		return Advise(err, "name another place with --storage-url", " with --storage-url")
+	if err != nil {
+		err = Advise(err, "name another place with --storage-url", " with --storage-url")
+		if a.control == nil { // else the control socket is this server's own
+			err = AdviseLocked(ctx, a.storage.Path, err, otherDatabase)
+		}
+		return err
 	}
 	a.onClose(a.store.Close)
 	if a.otherRuns && a.options.Ephemeral == (storage.Location{}) {
@@ -131,27 +137,6 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	}
 	a.store.ObserveCommits(a.observer.Commit)
 	return nil
-}
-
-// databaseInUse returns an error if the database is in use as well as an address, as by the same server.
-func (a *App) databaseInUse(ctx context.Context, err error) error {
-	if !errors.Is(err, errInUse) || a.options.Ephemeral != (storage.Location{}) {
-		return nil
-	}
-	other, _ := Server(ctx, a.storage.Path)
-	if other == nil {
-		return nil
-	}
-	_ = other.Close() // it has responded
-	if other.Info().Ephemeral {
-		return nil // it has another database
-	}
-	return a.serverRuns()
-}
-
-// serverRuns returns the error if another server has the database.
-func (a *App) serverRuns() error {
-	return ServerRuns(a.storage.Path, ", or name another database with --storage-url or STORAGE_URL")
 }
 
 // onClose makes [App.Close] call release; the last one is called first.

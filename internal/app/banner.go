@@ -56,8 +56,8 @@ func (a *App) banner() {
 			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(a.storage), "token_command", a.tokenCommand(),
 			"addr", l.address(),
 		}
-		if reset := a.options.ResetCommand; reset != "" && a.control != nil {
-			attrs = append(attrs, "reset_command", reset, "requests_command", a.options.SentCommand)
+		if a.control != nil && a.seed != nil {
+			attrs = append(attrs, "reset_command", a.options.Command("plants", "reset"), "requests_command", a.options.Command("requests"))
 		}
 		if stored != nil {
 			attrs = append(attrs, "plants", stored.Plants)
@@ -74,19 +74,22 @@ func (a *App) banner() {
 	if l.admin != nil {
 		metrics = l.adminURL() + "/metrics"
 	}
-	fmt.Fprintf(w, "The plant store is ready.\n  base URL     %s\n  try it       ", base)
-	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
-	fmt.Fprintf(w, "\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
-		described, metrics, place, cmp.Or(a.tokenCommand(), "(use the link: the secret is only in memory)"))
-	if reset := a.options.ResetCommand; reset != "" && a.control != nil {
-		fmt.Fprintf(w, "  reset it     %s\n  requests     %s\n", reset, a.options.SentCommand)
+	fmt.Fprintf(w, "The plant store is ready. Ctrl-C stops it.\n  base URL     %s\n  description  %s\n  metrics      %s\n  plants       %s\n",
+		base, described, metrics, place)
+	if a.control != nil {
+		fmt.Fprintf(w, "  browse them  %s\n", a.options.Command("plants", "browse"))
 	}
+	if a.control != nil && a.seed != nil {
+		fmt.Fprintf(w, "  reset them   %s\n  requests     %s\n", a.options.Command("plants", "reset"), a.options.Command("requests"))
+	}
+	fmt.Fprintf(w, "  get a token  %s\n", cmp.Or(a.tokenCommand(), "(use the link: the secret is only in memory)"))
 	if c.Faults {
 		fmt.Fprintln(w, "  errors       on demand (Prefer: code=503)")
 	}
 	if _, socket := config.UnixPath(l.address()); socket {
 		fmt.Fprintf(w, "  listens on   %s\n", l.address())
 	}
+	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
 }
 
 // DataPlace returns the location of the plants, without a password that a URL may contain.
@@ -100,19 +103,21 @@ func (a *App) tokenCommand() string {
 	return a.options.TokenCommand
 }
 
+// docsLink returns the last lines of the banner: the link to the docs page, which may be a long one, has
+// its own.
 func (a *App) docsLink() string {
 	if !a.config.Docs {
-		return "(DOCS is off)"
+		return ""
 	}
-	page := logging.Line(a.BaseURL() + apidocs.PagePath)
-	if !a.showsToken() {
-		return page
+	base := a.BaseURL()
+	if a.showsToken() {
+		grant := keys.GrantFor(a.config.Tokens(), keys.DefaultSubject, keys.LinkLifetime)
+		if token, err := keys.HS256(a.secrets[0]).Issue(grant, time.Now()); err == nil {
+			link := logging.Hyperlink(a.options.Stderr, apidocs.TokenLink(base, token), a.options.Environ["TERM"])
+			return "Try it in a browser, for an hour:\n" + link + "\n"
+		}
 	}
-	token, err := keys.HS256(a.secrets[0]).Issue(keys.GrantFor(a.config.Tokens(), keys.DefaultSubject, keys.LinkLifetime), time.Now())
-	if err != nil {
-		return page
-	}
-	return logging.Hyperlink(a.options.Stderr, apidocs.TokenLink(a.BaseURL(), token), a.options.Environ["TERM"]) + " (valid for an hour)"
+	return "Try it in a browser:\n" + logging.Line(base+apidocs.PagePath) + "\n"
 }
 
 // showsToken reports whether the banner may contain a token: only a person sees it, on a

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type Store interface {
 // database open.
 func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (Store, error) {
 	for attempt := 1; ; attempt++ {
-		server, err := Server(ctx, c.Storage.Path)
+		server, err := Connect(ctx, c.Storage.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +56,9 @@ func OpenDatabase(ctx context.Context, c *config.Config, o storage.Options) (*st
 	return store, AdviseDatabase(err)
 }
 
-// Server connects to the server of a database. It returns nil if there is none, or the database is
-// empty: an engine over a network serves several processes.
-func Server(ctx context.Context, database string) (*operate.Client, error) {
+// Connect returns the client of the server of a database. It returns nil if there is none, or
+// the database is empty: an engine over a network serves several processes.
+func Connect(ctx context.Context, database string) (*operate.Client, error) {
 	if database == "" {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
@@ -75,23 +76,24 @@ func Server(ctx context.Context, database string) (*operate.Client, error) {
 	return nil, fmt.Errorf("the server on %s is starting, or does not respond: try again when it is ready: %w", database, err)
 }
 
-// AdviseLocked returns err, or, if it is [storage.ErrLocked] because of a server, the advice to
-// stop the server. other is an alternative, such as ", or name another file".
+// ServerRuns returns an error if a server has the database open, or is starting. other is an alternative,
+// such as ", or name another file". A server with --ephemeral has another database open.
+func ServerRuns(ctx context.Context, database, other string) error {
+	server, err := Connect(ctx, database)
+	if server == nil {
+		return err
+	}
+	_ = server.Close() // it has responded
+	if server.Info().Ephemeral {
+		return nil
+	}
+	return fmt.Errorf("a server runs on %s: stop it first%s", database, other)
+}
+
+// AdviseLocked returns err, or the error of ServerRuns if that is why the database is locked.
 func AdviseLocked(ctx context.Context, database string, err error, other string) error {
 	if !errors.Is(err, storage.ErrLocked) {
 		return err
 	}
-	server, dialErr := Server(ctx, database)
-	if server == nil && dialErr == nil {
-		return err
-	}
-	if server != nil {
-		_ = server.Close() // it has responded
-	}
-	return ServerRuns(database, other)
-}
-
-// ServerRuns returns the error of a command that does not work while a server runs.
-func ServerRuns(database, other string) error {
-	return fmt.Errorf("a server runs on %s: stop it first%s", database, other)
+	return cmp.Or(ServerRuns(ctx, database, other), err)
 }

@@ -106,12 +106,8 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	if database, err := os.Stat(c.Storage.Path); err == nil && os.SameFile(backup, database) {
 		return misuse("%s is the database itself: name another file", file)
 	}
-	if server, _ := app.Server(ctx, c.Storage.Path); server != nil {
-		_ = server.Close() // it has responded
-		if !server.Info().Ephemeral {
-			return app.ServerRuns(c.Storage.Path, "")
-		}
-		fmt.Fprintf(p.Stderr, "%s: the server on %s runs with --ephemeral: it keeps its own plants\n", p.Name, c.Storage.Path)
+	if err := app.ServerRuns(ctx, c.Storage.Path, ""); err != nil {
+		return err
 	}
 	if _, err := os.Stat(c.Storage.Path); err == nil && !cmd.Bool("force") {
 		return misuse("%s exists: replace it with --force, which keeps it under another name", c.Storage.Path)

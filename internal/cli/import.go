@@ -18,6 +18,7 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/files"
 	"plantstore/internal/logging"
+	"plantstore/internal/operate"
 	"plantstore/internal/plantio"
 	"plantstore/models"
 	"plantstore/storage"
@@ -77,6 +78,9 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 			fmt.Fprintf(p.Stderr, "%s: the server on %s runs with --ephemeral: its plants are deleted when it exits\n", p.Name, c.Storage.Path)
 		case creates && !cmd.Bool("quiet"):
 			fmt.Fprintf(p.Stderr, "%s: created database %s\n", p.Name, c.Storage.Path)
+		}
+		if server, ok := store.(*operate.Client); ok {
+			i.maxBytes = min(i.maxBytes, server.Info().MaxBodyBytes)
 		}
 		i.Create = store.CreateAll
 		if i.dryRun {

@@ -39,6 +39,13 @@ func printResult(w io.Writer, cmd *cli.Command, value any, format string, args .
 	return err
 }
 
+// sayNothing explains an empty output to a person.
+func sayNothing(p *Process, text string) {
+	if logging.IsTerminal(p.Stdout) {
+		fmt.Fprintln(p.Stderr, text)
+	}
+}
+
 // printLink prints a URL, as a hyperlink on a terminal that has them.
 func printLink(p *Process, url string) error {
 	_, err := fmt.Fprintln(logging.Underlying(p.Stdout), logging.Hyperlink(p.Stdout, url, p.environ()["TERM"]))

@@ -49,7 +49,7 @@ func printPlants(
 ) error {
 	out := plantio.NewWriter(p.Stdout, fileFormat(cmd, ""))
 	if name := chosen(cmd, "format"); name == "table" || name == "" && logging.IsTerminal(p.Stdout) {
-		out = plantio.NewTable(p.Stdout)
+		out = plantio.NewTable(p.Stdout, logging.TerminalWidth(p.Stdout))
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) error {
 		if err := read(ctx, store, out.Write); err != nil {
@@ -81,7 +81,7 @@ func temporary(store app.Store) bool {
 }
 
 func requireServer(ctx context.Context, c *config.Config) (*operate.Client, error) {
-	server, err := app.Server(ctx, c.Storage.Path)
+	server, err := app.Connect(ctx, c.Storage.Path)
 	if err == nil && server == nil {
 		if _, err := operate.Dial(ctx, c.Storage.Path); errors.Is(err, fs.ErrPermission) { // a server may run
 			return nil, app.AdviseRead(&fs.PathError{Op: "connect", Path: operate.SocketPath(c.Storage.Path), Err: syscall.EACCES}, "")
@@ -154,6 +154,9 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 		}
 		return nil
 	})
+	if err == nil && shown == 0 {
+		sayNothing(p, "no plants to show")
+	}
 	if err == nil && preview && more {
 		_, err = fmt.Fprintf(p.Stderr, "%s: these are the first %d; continue with --after %d, or raise --limit\n", p.Name, terminalPlants, last)
 	}

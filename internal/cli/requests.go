@@ -55,6 +55,9 @@ func printRequests(ctx context.Context, p *Process, cmd *cli.Command, c *config.
 		if query == "" && cmd.IsSet("limit") {
 			shown = shown[max(0, len(shown)-int(cmd.Uint16("limit"))):]
 		}
+		if query == "" && len(shown) == 0 {
+			sayNothing(p, "no requests to show yet")
+		}
 		for _, r := range shown {
 			if _, err := fmt.Fprint(p.Stdout, describe(cmd, r)); err != nil {
 				return err

@@ -67,7 +67,7 @@ func openServer(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	server, err := app.Open(ctx, c, app.Options{
 		Environ: p.environ(), Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: temporary,
-		ResetCommand: ephemeralCommand(p, cmd, c, "plants", "reset"), SentCommand: ephemeralCommand(p, cmd, c, "requests"),
+		Command: func(words ...string) string { return storeCommand(p, c, words...) },
 	})
 	if err != nil {
 		return nil, err

@@ -130,3 +130,21 @@ func TestLockedByACommand(t *testing.T) {
 			"database data/plants.db is locked by another process: try again when that has ended, or name another file")
 	}
 }
+
+// TestFollowInterrupted checks that Ctrl-C ends requests --follow with success, also during its first query, and other
+// commands not.
+func TestFollowInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	startServer(t, "plantstore", nil, "--ephemeral")
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	for command, want := range map[string]int{"requests --follow": 0, "requests": 1} {
+		var stderr strings.Builder
+		code := cli.Main(interrupted, cli.Process{
+			Name: "plantstore", Engines: engines(), Args: append([]string{"plantstore"}, strings.Fields(command)...), Stdout: io.Discard, Stderr: &stderr,
+		})
+		if code != want || want == 0 && stderr.Len() > 0 {
+			t.Errorf("%s: exit code %d, want %d: %s", command, code, want, &stderr)
+		}
+	}
+}

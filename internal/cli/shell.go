@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"plantstore/internal/config"
 )
 
@@ -39,16 +37,13 @@ func tokenCommand(p *Process, c *config.Config) string {
 	return asService(p.environ(), secret) + commandLine(runtime.GOOS, words...)
 }
 
-// ephemeralCommand returns a command for a server with --ephemeral, empty for another server.
-func ephemeralCommand(p *Process, cmd *cli.Command, c *config.Config, names ...string) string {
-	if !cmd.Bool("ephemeral") || c.Storage.Path == "" { // no command finds the server of a database over a network
-		return ""
-	}
+// storeCommand returns a command for the database of this server.
+func storeCommand(p *Process, c *config.Config, names ...string) string {
 	words := append(program(p), names...)
 	if _, given := c.Given("STORAGE_URL"); given {
 		words = append(words, flagWords("storage-url", c.Storage.URL)...)
 	}
-	return commandLine(runtime.GOOS, words...)
+	return asService(p.environ(), "") + commandLine(runtime.GOOS, words...)
 }
 
 // flagWords returns a flag with its value. PowerShell drops an empty word.

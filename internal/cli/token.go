@@ -94,7 +94,7 @@ func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, 
 	case c.BaseURL != "":
 		return c.ServiceURL(c.Addr), nil
 	}
-	server, err := app.Server(ctx, c.Storage.Path)
+	server, err := app.Connect(ctx, c.Storage.Path)
 	if err != nil {
 		return "", err
 	}
@@ -147,7 +147,7 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 	if _, err := os.Stat(app.SecretPath(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if server, err := app.Server(ctx, c.Storage.Path); server == nil {
+	if server, err := app.Connect(ctx, c.Storage.Path); server == nil {
 		return err
 	}
 	return fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+

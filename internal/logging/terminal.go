@@ -74,6 +74,16 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// TerminalWidth returns the number of columns of a terminal, 0 for any other writer.
+func TerminalWidth(w io.Writer) int {
+	file, ok := Underlying(w).(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, _ := term.GetSize(int(file.Fd()))
+	return width
+}
+
 // Hyperlink returns a URL as one to click on a terminal (OSC 8), also where it takes several lines,
 // if w is a terminal, TERM names it, and it is not one without links. Otherwise it returns the URL.
 func Hyperlink(w io.Writer, url, name string) string {

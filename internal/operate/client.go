@@ -113,9 +113,8 @@ func (c *Client) serve(w *response, r *http.Request, _ endpoint) error {
 	return err
 }
 
-// CreateAll sends the records in one request. Of plants that the server refuses, the outcome is
-// [plantio.ErrRefused]. If ctx or the server ends, the outcomes that it has not sent are
-// [storage.ErrUnknown].
+// CreateAll sends the records in one request. If ctx or the server ends, the outcomes that it has not
+// sent are [storage.ErrUnknown].
 func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
 	outcomes := make([]error, 0, len(records))
 	response, err := c.create(ctx, records)

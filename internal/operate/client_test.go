@@ -46,10 +46,10 @@ func (s faultyStore) Snapshot(_ context.Context, w io.Writer) error {
 }
 
 // dial returns a client of a server of a store.
-func dial(t *testing.T, store *storage.Store, limit int64) (*operate.Client, *operate.Server) {
+func dial(t *testing.T, store *storage.Store) (*operate.Client, *operate.Server) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	server := serve(t, path, store, limit)
+	server := serve(t, path, store)
 	client := must.Get(operate.Dial(t.Context(), path))(t)
 	t.Cleanup(func() { must.Do(t, errors.Join(client.Close(), server.Close())) })
 	return client, server
@@ -108,7 +108,7 @@ func callAll(ctx context.Context, client *operate.Client) map[string]error {
 func TestFaultOfStore(t *testing.T) {
 	t.Parallel()
 	broken := &storage.CorruptError{ID: math.MinInt64, Err: fmt.Errorf("%w: \"käfer\"\nwas here", storage.ErrCorrupt)}
-	client, _ := dial(t, readOnly(faultyStore{err: broken}), maxBytes)
+	client, _ := dial(t, readOnly(faultyStore{err: broken}))
 	plants, last := 0, error(nil)
 	for _, err := range client.List(t.Context(), math.MinInt64) {
 		if err == nil {
@@ -183,7 +183,7 @@ func TestOutcomesBeforeTheEnd(t *testing.T) {
 // TestServerHasGone checks the error after the server has exited.
 func TestServerHasGone(t *testing.T) {
 	t.Parallel()
-	client, server := dial(t, readOnly(endlessStore{}), maxBytes)
+	client, server := dial(t, readOnly(endlessStore{}))
 	must.Do(t, server.Close())
 	for method, err := range callAll(t.Context(), client) {
 		if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "no server runs") {
@@ -196,7 +196,7 @@ func TestServerHasGone(t *testing.T) {
 // complete, and that a client that does not read its response does not delay the end of a server.
 func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()
-	client, server := dial(t, readOnly(endlessStore{}), maxBytes)
+	client, server := dial(t, readOnly(endlessStore{}))
 	plants, last := 0, error(nil)
 	for _, err := range client.List(t.Context(), 0) {
 		if plants++; plants == 1 {

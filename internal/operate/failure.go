@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"plantstore/internal/plantio"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -34,7 +33,6 @@ func kinds() []kind {
 		{"unknown", models.CodeInternal, storage.ErrUnknown},
 		{"corrupt", models.CodeInternal, storage.ErrCorrupt},
 		{"not_found", models.CodeNotFound, storage.ErrNotFound},
-		{"refused", models.CodeUnprocessable, plantio.ErrRefused},
 		{"no_space", models.CodeInsufficientSpace, storage.ErrNoSpace},
 		{"unavailable", models.CodeUnavailable, storage.ErrUnavailable},
 	}

@@ -54,7 +54,7 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := serve(t, path, store, maxBytes)
+	server := serve(t, path, store)
 	client, err := operate.Dial(t.Context(), path)
 	if err != nil {
 		return nil, errors.Join(err, server.Close(), store.Close())
@@ -62,20 +62,16 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 	return &remote{client, server, store}, nil
 }
 
-// maxBytes is the limit of a plant in the tests.
-const maxBytes = 64 << 20
-
-// serve serves store at the socket of the database path, with a limit of each plant.
-func serve(t testing.TB, path string, store *storage.Store, limit int64) *operate.Server {
+// serve serves store at the socket of the database path.
+func serve(t testing.TB, path string, store *storage.Store) *operate.Server {
 	t.Helper()
 	listener := must.Get(operate.Listen(t.Context(), path))(t)
 	operator := operate.New(operate.Options{
-		Info:         operate.Info{Version: operate.ReadVersion().String(), BaseURL: "http://127.0.0.1:1"},
-		Store:        store,
-		Creates:      new(operate.Creates),
-		Problem:      func() (string, error) { return "", nil },
-		MaxBodyBytes: limit,
-		Logger:       slog.New(slog.DiscardHandler),
+		Info:    operate.Info{Version: operate.ReadVersion().String(), BaseURL: "http://127.0.0.1:1"},
+		Store:   store,
+		Creates: new(operate.Creates),
+		Problem: func() (string, error) { return "", nil },
+		Logger:  slog.New(slog.DiscardHandler),
 	})
 	return operate.Serve(listener, operator.Handler(operate.Socket), slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
 }

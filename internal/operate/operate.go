@@ -75,8 +75,6 @@ type Options struct {
 	Requests *requests.Recorder
 	// Creates keeps the last creates; nil: no server runs.
 	Creates *Creates
-	// MaxBodyBytes bounds each plant, in JSON.
-	MaxBodyBytes int64
 	// Pprof enables the profiles of the Go runtime at /debug/pprof/.
 	Pprof  bool
 	Logger *slog.Logger

@@ -84,20 +84,16 @@ func (o *Operator) list(w *response, r *http.Request) error {
 	return nil
 }
 
-// create creates the plants of the body, but for those that POST /plants would refuse, and sends
-// a line for each: {} or an Error.
+// create creates the plants of the body, and sends a line for each: {} or an Error.
 func (o *Operator) create(w *response, r *http.Request) error {
-	records, refused, err := o.readPlants(r)
+	records, err := readPlants(r)
 	if err != nil {
 		return err
 	}
 	outcomes := o.Store.CreateAll(r.Context(), records)
 	o.addCreates(records, outcomes)
 	w.sendLines()
-	for _, err := range refused {
-		if err == nil {
-			err, outcomes = outcomes[0], outcomes[1:]
-		}
+	for _, err := range outcomes {
 		var line any = struct{}{}
 		if err != nil {
 			line = failureOf(r.Context(), err)
@@ -120,23 +116,18 @@ func (o *Operator) addCreates(records []storage.Record, outcomes []error) {
 	o.Creates.Add("", ids...)
 }
 
-// readPlants reads the plants of a request. For each, refused has the reason why it is not in
-// records, or nil.
-func (o *Operator) readPlants(r *http.Request) (records []storage.Record, refused []error, err error) {
-	in := plantio.NewReader(http.MaxBytesReader(nil, r.Body, maxRequest), plantio.JSONLines, o.MaxBodyBytes)
+// readPlants reads the plants of a request.
+func readPlants(r *http.Request) (records []storage.Record, err error) {
+	in := plantio.NewReader(http.MaxBytesReader(nil, r.Body, maxRequest), plantio.JSONLines, maxPlant)
 	for {
 		record, _, err := in.Read()
-		var bad *plantio.LineError
 		switch {
 		case errors.Is(err, io.EOF):
-			return records, refused, nil
-		case errors.As(err, &bad):
-			refused = append(refused, fmt.Errorf("%w: %s", plantio.ErrRefused, bad.Reason))
+			return records, nil
 		case err != nil:
-			return nil, nil, err
-		default:
-			records, refused = append(records, record), append(refused, nil)
+			return nil, err
 		}
+		records = append(records, record)
 	}
 }
 

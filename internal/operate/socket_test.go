@@ -21,7 +21,7 @@ func newDatabase(t *testing.T, path string) *operate.Server {
 	store := must.Get(bbolt.OpenFile(path, storage.Options{}))(t)
 	t.Cleanup(func() { _ = store.Close() })
 	must.Do(t, store.Create(t.Context(), 1, models.Plant{Name: "a"}))
-	server := serve(t, path, store, maxBytes)
+	server := serve(t, path, store)
 	t.Cleanup(func() { _ = server.Close() })
 	return server
 }

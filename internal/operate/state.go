@@ -14,10 +14,11 @@ import (
 
 // Info is the information that a server reports about itself.
 type Info struct {
-	Version   string `json:"version,omitzero"`
-	BaseURL   string `json:"base_url,omitzero"`
-	Ephemeral bool   `json:"ephemeral,omitzero"` // its plants are temporary, and it keeps requests
-	Place     string `json:"place,omitzero"`     // of the plants, for people
+	Version      string `json:"version,omitzero"`
+	BaseURL      string `json:"base_url,omitzero"`
+	Ephemeral    bool   `json:"ephemeral,omitzero"`      // its plants are temporary, and it keeps requests
+	Place        string `json:"place,omitzero"`          // of the plants, for people
+	MaxBodyBytes int64  `json:"max_body_bytes,omitzero"` // of a plant in JSON, which imports apply, too
 }
 
 // A status is the response of an endpoint without another result.

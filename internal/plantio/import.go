@@ -27,8 +27,7 @@ const (
 type Importer struct {
 	// SkipConflicts skips a plant whose id is taken by a different one. Otherwise its line is bad.
 	SkipConflicts bool
-	// Create stores records as [storage.Store.CreateAll] does, or is of a [DryRun]. An outcome may
-	// also match [ErrRefused].
+	// Create stores records as [storage.Store.CreateAll] does, or is of a [DryRun].
 	Create func(ctx context.Context, records []storage.Record) []error
 	// Bad is called for each bad line, in order. An error ends the import.
 	Bad func(*LineError) error
@@ -37,10 +36,6 @@ type Importer struct {
 	// Summary counts the lines of all files whose outcome is known.
 	Summary Summary
 }
-
-// ErrRefused is the outcome of a plant that the server would refuse for POST, too: nothing was
-// stored.
-var ErrRefused = errors.New("the server refuses the plant")
 
 // A ReadError is an error of the input, as opposed to the store.
 type ReadError struct{ error }
@@ -181,8 +176,6 @@ func (i *Importer) count(r *run, plant *placed, err error) error {
 		bad("id: %d is taken by a different plant", plant.ID)
 	case errors.As(err, new(*storage.CorruptError)):
 		bad("id: %d is taken by a corrupt record: stop the server and run plantstore check", plant.ID)
-	case errors.Is(err, ErrRefused):
-		bad("%v", err)
 	default:
 		return err
 	}

@@ -1,12 +1,14 @@
 package plantio
 
 import (
-	"fmt"
+	"bufio"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode"
+
+	"github.com/rivo/uniseg"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -17,37 +19,85 @@ const tableRows = 1000
 
 // A table writes plants for people. It is a [Writer].
 type table struct {
-	out  *tabwriter.Writer
-	rows int
+	out   *bufio.Writer
+	width int
+	rows  [][]string
 }
 
-// NewTable returns a Writer of a table for people to w.
-func NewTable(w io.Writer) Writer {
-	return &table{out: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+// NewTable returns a Writer of a table for people to w. It cuts texts so that lines fit into a width,
+// counted as terminals show them; 0: it cuts none.
+func NewTable(w io.Writer, width int) Writer {
+	names := columns()
+	for i, name := range names {
+		names[i] = strings.ToUpper(name)
+	}
+	return &table{out: bufio.NewWriter(w), width: width, rows: [][]string{names}}
 }
 
 func (t *table) Write(record storage.Record) error {
-	if t.rows == 0 {
-		fmt.Fprintln(t.out, strings.ToUpper(strings.Join(columns(), "\t"))) // to the buffer
-	}
-	if t.rows++; t.rows%tableRows == 0 {
-		if err := t.Flush(); err != nil {
-			return err
-		}
-	}
-	fmt.Fprint(t.out, record.ID)
+	row := []string{strconv.FormatInt(record.ID, 10)}
 	for _, field := range models.TextFields() {
 		text := ""
 		if stored := field.Of(record.Plant); stored != nil {
 			text = visible(*stored)
 		}
-		fmt.Fprint(t.out, "\t", text)
+		row = append(row, text)
 	}
-	_, err := fmt.Fprintln(t.out)
-	return err
+	if t.rows = append(t.rows, row); len(t.rows) < tableRows {
+		return nil
+	}
+	return t.Flush()
 }
 
-func (t *table) Flush() error { return t.out.Flush() }
+// Flush writes the rows. A table without plants has no heading.
+func (t *table) Flush() error {
+	if len(t.rows) == 1 && t.rows[0][0] == "ID" {
+		return nil
+	}
+	widths := t.widths()
+	for _, row := range t.rows {
+		line := ""
+		for i, text := range row {
+			text = cut(text, widths[i])
+			line += text + strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+2)
+		}
+		_, _ = t.out.WriteString(strings.TrimRight(line, " ") + "\n") // Flush returns its error
+	}
+	t.rows = t.rows[:0]
+	return t.out.Flush()
+}
+
+// widths returns the widths of the columns: the widest text of each, or less if the lines would be too
+// long.
+func (t *table) widths() []int {
+	widths := make([]int, len(t.rows[0]))
+	total := -2
+	for i := range widths {
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], uniseg.StringWidth(row[i]))
+		}
+		total += widths[i] + 2
+	}
+	for texts := widths[1:]; t.width > 0 && total > t.width && slices.Max(texts) > 1; total-- {
+		texts[slices.Index(texts, slices.Max(texts))]--
+	}
+	return widths
+}
+
+// cut returns the beginning of a text that is too wide.
+func cut(text string, width int) string {
+	if uniseg.StringWidth(text) <= width {
+		return text
+	}
+	shown := ""
+	for rest, state, used := text, -1, 1; ; {
+		cluster, after, wide, next := uniseg.FirstGraphemeClusterInString(rest, state)
+		if used += wide; used > width {
+			return shown + "…"
+		}
+		shown, rest, state = shown+cluster, after, next
+	}
+}
 
 // visible returns text for a terminal. It quotes text that is empty, invisible or could
 // move the cursor.
