@@ -100,8 +100,8 @@ func TestLoadWrongFiles(t *testing.T) {
 	empty := filepath.Join(dir, "empty")
 	must.Do(t, os.WriteFile(empty, nil, 0o600))
 	for name, test := range map[string]struct{ cert, key, want string }{
-		"no certificate":       {cert + "x", key, "TLS_CERT_FILE: no such file"},
-		"no key":               {cert, key + "x", "TLS_KEY_FILE: no such file"},
+		"no certificate":       {cert + "x", key, "cert.pemx: no such file"},
+		"no key":               {cert, key + "x", "key.pemx: no such file"},
 		"an empty certificate": {empty, key, "TLS_CERT_FILE " + empty + " and TLS_KEY_FILE " + key + ": tls: failed to find any PEM data in certificate input"},
 		"an empty key":         {cert, empty, "failed to find any PEM data in key input"},
 		"a key for another":    {other, key, "private key does not match public key"},

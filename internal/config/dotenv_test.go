@@ -130,9 +130,11 @@ func TestErrorsHidePasswords(t *testing.T) {
 			}
 		}
 	}
-	if _, err := config.Load(config.Sources{Environ: map[string]string{"STORAGE_URL": "my plants/plants.db"}}); err == nil ||
-		!strings.Contains(err.Error(), `"my plants/plants.db"`) {
-		t.Errorf("a path with a blank is not shown: %v", err)
+	for env, text := range map[string]string{"STORAGE_URL": "my plants/plants.db", "JWT_JWKS_URL": "http://issuer.test/jwks.json"} {
+		_, err := config.Load(config.Sources{Environ: map[string]string{env: text}})
+		if err == nil || !strings.Contains(err.Error(), `"`+text+`"`) {
+			t.Errorf("%s=%s has no secret, and is not shown: %v", env, text, err)
+		}
 	}
 }
 

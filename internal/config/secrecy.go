@@ -18,7 +18,7 @@ func (o Option) shown(text string) string {
 		return ""
 	case o.isFile() && CheckText(text) != nil: // it may be a key in the place of a name
 		return models.Redacted
-	case o.Secret, o.Env == "JWT_JWKS_URL" && auth.CheckJWKSURL(text) != nil: // its user may be a token
+	case o.Secret, o.Env == "JWT_JWKS_URL" && auth.CheckJWKSURL(text) != nil && strings.ContainsAny(text, "@?#"): // its user may be a token
 		return models.Redacted
 	case o.Env == "STORAGE_URL":
 		loc, err := storage.ParseURL(text)

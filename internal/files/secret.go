@@ -176,11 +176,24 @@ func isInherited(path string) bool {
 	return clean == "/dev/stdin" || strings.HasPrefix(clean, "/dev/fd/") || strings.HasPrefix(clean, "/proc/self/fd/")
 }
 
-// WithoutSecret returns an error of opening path, with its name only if it exists: else it may be
-// a secret or a URL in the place of a name.
+// isName reports whether path is the name of a file, rather than a secret or a URL in its place: in a
+// directory that exists, or with the usual extension of a key.
+func isName(path string) bool {
+	if dir := filepath.Dir(path); dir != "." {
+		_, err := os.Lstat(dir)
+		return err == nil
+	}
+	switch filepath.Ext(path) {
+	case ".pem", ".key", ".crt", ".json", ".txt":
+		return true
+	}
+	return false
+}
+
+// WithoutSecret returns an error of opening path, with its name only if it exists or passes isName.
 func WithoutSecret(path string, err error) error {
 	failure, ok := errors.AsType[*fs.PathError](err)
-	if _, statErr := os.Lstat(path); !ok || statErr == nil {
+	if _, statErr := os.Lstat(path); !ok || statErr == nil || isName(path) {
 		return err
 	}
 	return fmt.Errorf("%w (its name is not shown, as it may be a secret)", failure.Err)

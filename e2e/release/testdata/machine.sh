@@ -4,7 +4,6 @@
 #
 #   - systemd seems to run: systemctl records its arguments and does nothing else, except that
 #     a restart fails while there is a file /broken; calls prints the records.
-#   - sudo runs a command, as another user after -u.
 #   - /manual is the script $4, of the manual.
 set -eu
 mount -t tmpfs tmpfs "$3"
@@ -26,14 +25,5 @@ install -m 0755 /dev/stdin usr/bin/calls <<'END'
 #!/bin/sh
 test ! -e /calls || paste --serial --delimiters , /calls
 rm -f /calls
-END
-install -m 0755 /dev/stdin usr/bin/sudo <<'END'
-#!/bin/sh
-if [ "$1" = -u ]; then
-	user=$2
-	shift 2
-	exec runuser -u "$user" -- "$@"
-fi
-exec "$@"
 END
 exec chroot . /bin/sh -eu /script
