@@ -45,7 +45,7 @@ func checkDefaults(t *testing.T, s *storage) {
 // started again, and in the next one with the same volume (C5.26), and so is the secret: the
 // token is still valid. PORT, which platforms set, is the port for clients.
 func checkVolume(t *testing.T, s *storage) {
-	address, args := onHost(t, "--volume=plants:/data")
+	address, args := onHost(t, "--volume=kept:/data")
 	s.start(t, "first", args...)
 	token := s.do(t, "exec", "first", "/plantstore", "token")
 	create := func() plantstore.Reply {
