@@ -60,12 +60,17 @@ func faultyServers() map[string]faulty {
 		"challenge with error": {
 			set("WWW-Authenticate", `Bearer error="invalid_token"`), one("C1.6", "", good().without("Authorization"), noCredential()), "WWW-Authenticate has an error attribute if",
 		},
-		"challenge without error":       {nil, one("C1.6", "", good().replace("Authorization: Bearer bad"), badToken()), "WWW-Authenticate has an error attribute if"},
-		"id echoed":                     {edit(`{"name"`, `{"id":1,"name"`), create, "a Plant has no field but name"},
-		"tag invented":                  {edit(`}`, `,"tag":null}`), create, "a Plant has no field but name"},
-		"another name":                  {edit("fern", "Fern"), create, "name is"},
-		"a duplicate":                   {edit(`}`, `,"name":"fern"}`), create, "not a JSON object"},
-		"no JSON":                       {edit(`}`, ``), create, "not a JSON object"},
+		"challenge without error": {nil, one("C1.6", "", good().replace("Authorization: Bearer bad"), badToken()), "WWW-Authenticate has an error attribute if"},
+		"id echoed":               {edit(`{"name"`, `{"id":1,"name"`), create, "a Plant has no field but name"},
+		"tag invented":            {edit(`}`, `,"tag":null}`), create, "a Plant has no field but name"},
+		"another name":            {edit("fern", "Fern"), create, "name is"},
+		"a duplicate":             {edit(`}`, `,"name":"fern"}`), create, "not a JSON object"},
+		"no JSON":                 {edit(`}`, ``), create, "not a JSON object"},
+		"not an Error": {
+			func(_ *http.Request, a *reply) {
+				a.header["Content-Type"], a.body, a.end = "text/plain", "bad request", ""
+			}, refused, "the body is not an Error",
+		},
 		"two values":                    {edit(`}`, `}{}`), create, "not a JSON object"},
 		"another error":                 {edit("422", "400"), refused, "error 400, want 422"},
 		"error a string":                {edit("422", `"422"`), refused, "not an Error"},

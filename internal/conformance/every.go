@@ -29,10 +29,10 @@ func everyCases() []Case {
 			return a.Kind != KindJSON || !h.succeeded() || len(plant) <= max(1, len(a.Plant))
 		}),
 		every("C1.2", "a newline ends a Plant and an Error", func(h received, a Response, _ values) bool {
-			return a.Kind != KindJSON || bytes.HasSuffix(h.body, []byte("\n"))
+			return a.Kind != KindJSON || h.isOther() || bytes.HasSuffix(h.body, []byte("\n"))
 		}),
 		every("C1.2", "the Content-Type of a Plant and an Error is application/json", func(h received, a Response, _ values) bool {
-			return a.Kind > KindHead || h.has("Content-Type", "application/json")
+			return a.Kind > KindHead || a.Kind == KindJSON && h.isOther() || h.has("Content-Type", "application/json")
 		}),
 		every("C1.3", "an Error has status 400", func(h received, a Response, _ values) bool {
 			return a.Kind > KindHead || h.succeeded() || h.status == 400
@@ -94,6 +94,9 @@ func every(rule, name string, check func(received, Response, values) bool) Case 
 func (h received) has(name string, values ...string) bool {
 	return slices.Equal(h.header.Values(name), values)
 }
+
+// isOther reports whether the response is neither a Plant nor an Error, which is a failure of its own.
+func (h received) isOther() bool { return !h.succeeded() && h.code() == 0 }
 
 // code returns the value of error, or 0 for any other response than an Error.
 func (h received) code() int {
