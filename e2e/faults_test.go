@@ -161,7 +161,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 	exchange(t, server, plantstore.Create("bad", plant, "Prefer: code=503"))
 	metrics := server.Metrics()
 	for series, want := range map[string]float64{
-		`plantstore_token_cache_misses_total`: 2, `plantstore_token_cache_hits_total`: 4, `plantstore_credentials_refused_total{reason="malformed"}`: 1,
+		`plantstore_token_cache_misses_total`: 1, `plantstore_token_cache_hits_total`: 5, `plantstore_credentials_refused_total{reason="malformed"}`: 1,
 		`plantstore_faults_total{fault="500"}`: 2, `plantstore_faults_total{fault="503"}`: 1, `plantstore_faults_total{fault="delay"}`: 1,
 		`plantstore_requests_total{outcome="failed",error="500"}`: 0, `plantstore_requests_total{outcome="refused",error="409"}`: 1,
 		`plantstore_plants_created_total`: 1,
