@@ -34,8 +34,8 @@ import (
 	"plantstore/storage"
 )
 
-// Options are the inputs of a server beyond its configuration.
-type Options struct {
+// Inputs are those of a server beyond its configuration.
+type Inputs struct {
 	Environ      map[string]string            // GOGC overrides the tuning of the garbage collector; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links; NOTIFY_SOCKET is the socket of systemd
 	Stderr       io.Writer                    // the log
 	TokenCommand string                       // the command that gets a token, for the banner
@@ -46,7 +46,7 @@ type Options struct {
 // An App is a server that is prepared, or runs.
 type App struct {
 	config  *config.Config
-	options Options
+	inputs  Inputs
 	storage storage.Location // of the plants
 	closers []func() error
 	notices []func(*slog.Logger)
@@ -78,10 +78,10 @@ type App struct {
 // Open prepares a server: it opens the listeners, so that clients can connect, the
 // certificates, the store and the keys. Requests are served by [App.Run]. Errors of the
 // configuration are of type [config.InvalidError]. The caller must close the App.
-func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
-	a := &App{config: c, options: o, storage: c.Storage, observer: operate.NewObserver(), creates: new(operate.Creates)}
-	if o.Ephemeral != (storage.Location{}) {
-		a.storage, a.requests = o.Ephemeral, requests.NewRecorder()
+func Open(ctx context.Context, c *config.Config, in Inputs) (_ *App, err error) {
+	a := &App{config: c, inputs: in, storage: c.Storage, observer: operate.NewObserver(), creates: new(operate.Creates)}
+	if a.ephemeral() {
+		a.storage, a.requests = in.Ephemeral, requests.NewRecorder()
 	}
 	defer func() {
 		if err != nil {
@@ -89,8 +89,8 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 		}
 	}()
 	a.catchHangups()
-	a.format = logFormat(o.Stderr, c, o.Environ)
-	log := o.Stderr
+	a.format = logFormat(in.Stderr, c, in.Environ)
+	log := in.Stderr
 	if a.format == logging.Color { // the escaping writer would escape the colors
 		log = logging.Underlying(log)
 	}
@@ -100,7 +100,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 		return nil, err
 	}
 	if a.listeners, err = listenAll(ctx, c); err != nil {
-		if errors.Is(err, errInUse) && o.Ephemeral == (storage.Location{}) { // perhaps by the same server
+		if errors.Is(err, errInUse) && !a.ephemeral() { // perhaps by the same server
 			err = errors.Join(ServerRuns(ctx, a.storage.Path, otherDatabase), err)
 		}
 		return nil, err
@@ -132,7 +132,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	a.onClose(a.store.Close)
-	if a.otherRuns && a.options.Ephemeral == (storage.Location{}) {
+	if a.otherRuns && !a.ephemeral() {
 		return fmt.Errorf("a server with --ephemeral has the control socket of %s: stop it first, or set STORAGE_URL for it", a.storage.Path)
 	}
 	a.store.ObserveCommits(a.observer.Commit)
@@ -141,6 +141,9 @@ func (a *App) openStore(ctx context.Context) (err error) {
 
 // onClose makes [App.Close] call release; the last one is called first.
 func (a *App) onClose(release func() error) { a.closers = append(a.closers, release) }
+
+// ephemeral reports whether the plants are temporary.
+func (a *App) ephemeral() bool { return a.inputs.Ephemeral != (storage.Location{}) }
 
 // BaseURL returns the URL under which clients reach the server.
 func (a *App) BaseURL() string { return a.config.ServiceURL(a.listeners.address()) }
@@ -160,7 +163,7 @@ func (a *App) Run(ctx context.Context) error {
 		return fmt.Errorf("keep the seed for a reset: %w", err)
 	}
 	go a.handleHangups(ctx, stop)
-	tuneRuntime(a.options.Environ)
+	tuneRuntime(a.inputs.Environ)
 	a.announce()
 
 	// leaving is done at the signal, or when the store has stopped: from then on the server is not

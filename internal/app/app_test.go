@@ -37,7 +37,7 @@ func load(t *testing.T, dir string, flags map[string]string) *config.Config {
 func TestCloseWithoutRun(t *testing.T) {
 	dir := t.TempDir()
 	c := load(t, dir, nil)
-	a := must.Get(app.Open(t.Context(), c, app.Options{Stderr: io.Discard}))(t)
+	a := must.Get(app.Open(t.Context(), c, app.Inputs{Stderr: io.Discard}))(t)
 	must.Do(t, errors.Join(a.Store().CreateAll(t.Context(), make([]storage.Record, 1))...))
 	addr := strings.TrimPrefix(a.BaseURL(), "http://")
 	must.Do(t, a.Close())
@@ -46,7 +46,7 @@ func TestCloseWithoutRun(t *testing.T) {
 		t.Errorf("there are %d plants, %v, want 1", n, err)
 	}
 	must.Do(t, store.Close())
-	again, err := app.Open(t.Context(), load(t, dir, map[string]string{"ADDR": addr}), app.Options{Stderr: io.Discard})
+	again, err := app.Open(t.Context(), load(t, dir, map[string]string{"ADDR": addr}), app.Inputs{Stderr: io.Discard})
 	if err != nil {
 		t.Fatalf("its port is not released: %v", err)
 	}
@@ -61,11 +61,11 @@ func TestOpenFails(t *testing.T) {
 		"address": {"ADDR": "192.0.2.1:0"}, // for documentation only (RFC 5737)
 		"keys":    {"JWT_PUBLIC_KEYS": filepath.Join(dir, "none.pem")},
 	} {
-		if a, err := app.Open(t.Context(), load(t, dir, flags), app.Options{Stderr: io.Discard}); err == nil {
+		if a, err := app.Open(t.Context(), load(t, dir, flags), app.Inputs{Stderr: io.Discard}); err == nil {
 			t.Errorf("%s: it opens", name)
 			_ = a.Close()
 		}
 	}
-	a := must.Get(app.Open(t.Context(), load(t, dir, nil), app.Options{Stderr: io.Discard}))(t)
+	a := must.Get(app.Open(t.Context(), load(t, dir, nil), app.Inputs{Stderr: io.Discard}))(t)
 	must.Do(t, a.Close())
 }

@@ -57,7 +57,7 @@ func (a *App) banner() {
 			"addr", l.address(),
 		}
 		if a.control != nil && a.seed != nil {
-			attrs = append(attrs, "reset_command", a.options.Command("plants", "reset"), "requests_command", a.options.Command("requests"))
+			attrs = append(attrs, "reset_command", a.inputs.Command("plants", "reset"), "requests_command", a.inputs.Command("requests"))
 		}
 		if stored != nil {
 			attrs = append(attrs, "plants", stored.Plants)
@@ -77,10 +77,10 @@ func (a *App) banner() {
 	fmt.Fprintf(w, "The plant store is ready. Ctrl-C stops it.\n  base URL     %s\n  description  %s\n  metrics      %s\n  plants       %s\n",
 		base, described, metrics, place)
 	if a.control != nil {
-		fmt.Fprintf(w, "  browse them  %s\n", a.options.Command("plants", "browse"))
+		fmt.Fprintf(w, "  browse them  %s\n", a.inputs.Command("plants", "browse"))
 	}
 	if a.control != nil && a.seed != nil {
-		fmt.Fprintf(w, "  reset them   %s\n  requests     %s\n", a.options.Command("plants", "reset"), a.options.Command("requests"))
+		fmt.Fprintf(w, "  reset them   %s\n  requests     %s\n", a.inputs.Command("plants", "reset"), a.inputs.Command("requests"))
 	}
 	fmt.Fprintf(w, "  get a token  %s\n", cmp.Or(a.tokenCommand(), "(use the link: the secret is only in memory)"))
 	if c.Faults {
@@ -100,7 +100,7 @@ func (a *App) tokenCommand() string {
 	if a.inMemory != nil {
 		return ""
 	}
-	return a.options.TokenCommand
+	return a.inputs.TokenCommand
 }
 
 // docsLink returns the last lines of the banner: the link to the docs page, which may be a long one, has
@@ -113,7 +113,7 @@ func (a *App) docsLink() string {
 	if a.showsToken() {
 		grant := keys.GrantFor(a.config.Tokens(), keys.DefaultSubject, keys.LinkLifetime)
 		if token, err := keys.HS256(a.secrets[0]).Issue(grant, time.Now()); err == nil {
-			link := logging.Hyperlink(a.options.Stderr, apidocs.TokenLink(base, token), a.options.Environ["TERM"])
+			link := logging.Hyperlink(a.inputs.Stderr, apidocs.TokenLink(base, token), a.inputs.Environ["TERM"])
 			return "Try it in a browser, for an hour:\n" + link + "\n"
 		}
 	}
@@ -125,7 +125,7 @@ func (a *App) docsLink() string {
 // configured secret (C4.25).
 func (a *App) showsToken() bool {
 	c := a.config
-	return a.format != logging.JSON && logging.IsTerminal(a.options.Stderr) &&
+	return a.format != logging.JSON && logging.IsTerminal(a.inputs.Stderr) &&
 		c.GeneratesSecret() && c.BaseURL == "" && len(c.ACMEDomains) == 0 &&
 		loopback.Is(a.listeners.address())
 }

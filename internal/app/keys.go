@@ -14,7 +14,6 @@ import (
 	"plantstore/internal/files"
 	"plantstore/internal/keys"
 	"plantstore/middleware/auth"
-	"plantstore/storage"
 )
 
 // dirPerm is the mode of the directory of a database, if it is created.
@@ -63,7 +62,7 @@ const usualSetup = time.Hour
 // compareAges warns if the database and the secret next to it seem not to belong together: one of them
 // may have been lost, or left behind.
 func (a *App) compareAges(ctx context.Context, generated bool) error {
-	if !a.config.GeneratesSecret() || a.inMemory != nil || a.options.Ephemeral != (storage.Location{}) {
+	if !a.config.GeneratesSecret() || a.inMemory != nil || a.ephemeral() {
 		return nil
 	}
 	path := SecretPath(a.config.Storage.Path)
@@ -115,7 +114,7 @@ func (a *App) readSecrets(generate bool) (secrets []auth.Secret, generated bool,
 		return []auth.Secret{a.inMemory}, false, nil
 	}
 	secrets, generated, err = Secrets(a.config, generate)
-	if err == nil || a.options.Ephemeral == (storage.Location{}) || !a.config.GeneratesSecret() ||
+	if err == nil || !a.ephemeral() || !a.config.GeneratesSecret() ||
 		hasSecret(a.config.Storage.Path) && !errors.Is(err, fs.ErrPermission) {
 		return secrets, generated, err
 	}

@@ -12,7 +12,7 @@ import (
 // keepSeed keeps the plants with which an ephemeral server starts in memory: a reset does not need
 // the file of --seed.
 func (a *App) keepSeed(ctx context.Context) error {
-	if a.options.Ephemeral == (storage.Location{}) {
+	if !a.ephemeral() {
 		return nil
 	}
 	a.seed = []storage.Record{}

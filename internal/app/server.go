@@ -14,7 +14,6 @@ import (
 	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/routes"
-	"plantstore/storage"
 )
 
 // The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
@@ -31,7 +30,7 @@ func (a *App) newServer() error {
 		Observe: a.observe(), MaxBodyBytes: c.MaxBodyBytes, Origins: c.CORSOrigins,
 		NoToken: a.verifier.CountMissing,
 	}
-	if !c.DescribedByHost(a.listeners.address(), a.options.Ephemeral != (storage.Location{})) {
+	if !c.DescribedByHost(a.listeners.address(), a.ephemeral()) {
 		options.BaseURL = a.BaseURL()
 	}
 	if c.RateLimit.Requests > 0 {
@@ -67,7 +66,7 @@ func (a *App) newServer() error {
 // observe returns what gets the outcome of each request: the log, the metrics and the kept requests.
 func (a *App) observe() middleware.Observe {
 	log := middleware.AccessLog(a.logger)
-	if a.format != logging.JSON && logging.IsTerminal(a.options.Stderr) && a.config.LogLevel > slog.LevelDebug {
+	if a.format != logging.JSON && logging.IsTerminal(a.inputs.Stderr) && a.config.LogLevel > slog.LevelDebug {
 		log = logging.Requests(a.buffer, a.config.LogLevel, a.format == logging.Color)
 	}
 	return func(ctx context.Context, o *middleware.Outcome) {

@@ -28,13 +28,13 @@ func (a *App) catchHangups() {
 // it calls stop: the system then sends SIGHUP, and a server that was started by hand ends with its
 // terminal.
 func (a *App) handleHangups(ctx context.Context, stop context.CancelFunc) {
-	terminal := logging.IsTerminal(a.options.Stderr)
+	terminal := logging.IsTerminal(a.inputs.Stderr)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.hangups:
-			if terminal && !logging.IsTerminal(a.options.Stderr) {
+			if terminal && !logging.IsTerminal(a.inputs.Stderr) {
 				stop()
 				continue
 			}
@@ -45,7 +45,7 @@ func (a *App) handleHangups(ctx context.Context, stop context.CancelFunc) {
 
 // notify sends a state to systemd, if it has started the process and expects one (sd_notify(3)).
 func (a *App) notify(ctx context.Context, state string) {
-	socket := a.options.Environ["NOTIFY_SOCKET"]
+	socket := a.inputs.Environ["NOTIFY_SOCKET"]
 	if socket == "" {
 		return
 	}

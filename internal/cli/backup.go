@@ -154,11 +154,12 @@ func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 			return fmt.Errorf("the check did not finish: %w", err)
 		}
 	}
-	write := writeFindings
 	if cmd.Bool("json") {
-		write = writeFindingsJSON
+		err = printResult(p.Stdout, cmd, report, "")
+	} else {
+		err = writeFindings(p.Stdout, report)
 	}
-	if err := write(p.Stdout, report); err != nil {
+	if err != nil {
 		return err
 	}
 	if !report.Intact() {

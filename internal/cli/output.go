@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
@@ -100,14 +99,6 @@ func writeFindings(w io.Writer, report storage.Report) error {
 		text.WriteString(counted(report.Plants, "plant is", "plants are") + " intact, " + counted(report.Findings(), "finding", "findings") + "\n")
 	}
 	_, err := io.WriteString(w, text.String())
-	return err
-}
-
-func writeFindingsJSON(w io.Writer, report storage.Report) error {
-	if err := json.MarshalWrite(w, report, jsontext.WithIndent("  ")); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w)
 	return err
 }
 

@@ -64,7 +64,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 
 // openServer returns the server with its seed.
 func openServer(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, temporary storage.Location) (*app.App, error) {
-	server, err := app.Open(ctx, c, app.Options{
+	server, err := app.Open(ctx, c, app.Inputs{
 		Environ: p.environ(), Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: temporary,
 		Command: func(words ...string) string { return storeCommand(p, c, words...) },
