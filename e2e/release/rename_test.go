@@ -27,7 +27,7 @@ func TestRename(t *testing.T) {
 		return process.Run(t, "bash", "-euc", "cd "+filepath.Join(clone, dir)+"; "+script)
 	}
 	in(".", "make --silent rename MODULE="+module)
-	if left := in(".", `git grep -nE '"plantstore/|OWNER|pkg: plantstore' -- ':!.ci' ':!e2e/release/rename_test.go' || true`); left != "" {
+	if left := in(".", `git grep -nE '"plantstore/|OWNER|pkg: plantstore|require=plantstore' -- ':!.ci' ':!e2e/release/rename_test.go' || true`); left != "" {
 		t.Errorf("not renamed:\n%s", left)
 	}
 	if manual := must.Get(os.ReadFile(filepath.Join(clone, "docs/run.md")))(t); !strings.Contains(string(manual), "IMAGE=ghcr.io/garden/plantstore:1.0.0") {
