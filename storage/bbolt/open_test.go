@@ -161,20 +161,6 @@ func noRoot(t *testing.T) string {
 	return corruptFile(t, newFile(t, 1), func(m *pageMap) { m.page(m.root)[pageFlags] = 0 })
 }
 
-// TestOpenFreelistCorrupt opens a file for which bbolt panics.
-func TestOpenFreelistCorrupt(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 1)
-	before := snapshot(t, path)
-	for _, page := range []int{0, 1} {
-		// The number of the page is 32 bytes into the fields.
-		freelist := int64(before[page*os.Getpagesize()+metaStart+32])
-		overwrite(t, path, freelist*int64(os.Getpagesize()), garbage(16))
-	}
-	_, err := openTest(storage.Options{}, path)
-	wantLine(t, path, err, "is corrupt (")
-}
-
 // TestOpenRacing lets several create a file: one opens it, the others find it locked, and all of them use
 // the same file.
 func TestOpenRacing(t *testing.T) {
