@@ -6,10 +6,8 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -27,13 +25,9 @@ import (
 
 const testSecret = "0123456789abcdef0123456789abcdef"
 
-// sign makes a token of any header and payload, valid or not, without the library of the code under
-// test.
+// sign makes a token of any header and payload, valid or not, signed with the secret.
 func sign(header, payload string) string {
-	signed := encode(header) + "." + encode(payload)
-	mac := hmac.New(sha256.New, []byte(testSecret))
-	mac.Write([]byte(signed))
-	return signed + "." + encode(string(mac.Sum(nil)))
+	return hmacKind("HS256", []byte(testSecret)).signAs(header, payload)
 }
 
 func encode(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
