@@ -26,9 +26,6 @@ func parseJSON(text []byte) (keys []Key, ignored []error, err error) {
 	case err != nil || set.Keys == nil:
 		return nil, nil, errors.New(`it is not a JWK Set: JSON such as {"keys": [...]} (RFC 7517, section 5)`)
 	}
-	if err := checkCount(len(set.Keys)); err != nil {
-		return nil, nil, err
-	}
 	for i, jwk := range set.Keys {
 		key, err := parseJWK(jwk)
 		if err != nil {

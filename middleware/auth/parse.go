@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// maxKeys is the maximum number of keys in a text.
-const maxKeys = 64
-
 // ParseKeys returns the keys in a text: PEM blocks PUBLIC KEY (SubjectPublicKeyInfo) or RSA PUBLIC
 // KEY (PKCS #1), or a JWK Set or a JWK (RFC 7517). In PEM, a key that cannot be used is an error, as
 // is such a JWK. In a JWK Set they are ignored (RFC 7517, section 5), for the reasons in ignored. In
@@ -32,13 +29,6 @@ func ParseKeys(text []byte) (keys []Key, ignored []error, err error) {
 	return keys, ignored, nil
 }
 
-func checkCount(n int) error {
-	if n > maxKeys {
-		return fmt.Errorf("it has %d keys, at most %d can be used", n, maxKeys)
-	}
-	return nil
-}
-
 func parsePEM(text []byte) (keys []Key, err error) {
 	begins := bytes.Count(text, []byte("-----BEGIN "))
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -54,7 +44,7 @@ func parsePEM(text []byte) (keys []Key, err error) {
 	case keys == nil:
 		return nil, errors.New("it holds neither a PEM block PUBLIC KEY nor a JWK Set")
 	}
-	return keys, checkCount(len(keys))
+	return keys, nil
 }
 
 // parseBlock returns the public key in a PEM block, if it can be used.

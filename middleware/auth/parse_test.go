@@ -13,7 +13,6 @@ import (
 	"encoding/pem"
 	"maps"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 
@@ -91,7 +90,6 @@ func TestParseKeys(t *testing.T) {
 		"Ed25519":             {pkix(private[1].Public()), 1, ""},
 		"EC":                  {pkix(private[2].Public()), 1, ""},
 		"several":             {"# of the issuer\n" + good + "\n" + pkcs1 + pkix(private[4].Public()), 3, ""},
-		"65":                  {strings.Repeat(good, 65), 0, "at most 64"},
 		"PKCS #8, private":    {good + block(t, "PRIVATE KEY", pkcs8, nil), 0, "private key"},
 		"PKCS #1, private":    {block(t, "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rsaKey), nil), 0, "private key"},
 		"SEC 1, private":      {block(t, "EC PRIVATE KEY", sec1, err), 0, "private key"},
@@ -103,7 +101,6 @@ func TestParseKeys(t *testing.T) {
 		"X25519":              {pkix(exchange.PublicKey()), 0, "cannot be used"},
 		"a secret":            {testSecret, 0, "neither"},
 		"a JWK Set":           {"\n " + set, 2, ""},
-		"a JWK Set of 65":     {setOf(t, slices.Repeat([]any{jwkOf(t, ecPrivate.Public(), nil)}, 65)...), 0, "at most 64"},
 		"a private JWK":       {setOf(t, jwkOf(t, rsaKey.Public(), nil), jwkOf(t, ecPrivate.Public(), jwk{"d": "AAAA"})), 0, "private key"},
 		"a bare JWK":          {"\n" + bare(rsaKey.Public(), jwk{"kid": "a"}), 1, ""},
 		"a bare JWK, use enc": {bare(rsaKey.Public(), jwk{"use": "enc"}), 0, "not sig"},
