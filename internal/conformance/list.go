@@ -108,7 +108,7 @@ The report starts with the mistake that explains most failures. If a case needs 
 tokens, the report names the flag. It also names what HTTP can't show. The run ends early after ten cases without a response.
 
 If you write a server, start with the default level, ` + "`application`" + `: it checks what a handler decides. Most HTTP libraries answer malformed
-HTTP themselves, so ` + "`wire`" + ` needs work below the handlers. [gin/main.go](gin/main.go) passes ` + "`application`" + ` in about 150 lines.
+HTTP themselves, so ` + "`wire`" + ` needs work below the handlers. [gin/main.go](gin/main.go) passes ` + "`application`" + ` in about 170 lines.
 
 | Rule | Contract |
 |---|---|
