@@ -79,9 +79,9 @@ func checkPath(dir string) error {
 	if err != nil || info.Mode().Type() != fs.ModeSymlink {
 		return err
 	}
-	if _, err := os.Stat(dir); err != nil && !errors.Is(err, fs.ErrPermission) { // without a target, or a loop
-		return nil //nolint:nilerr // the first use fails
-	} // Linux may permit nobody to follow a link on the way, if it is another user's
+	if _, err := os.Stat(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return nil // without a target, or a loop: the first use fails
+	} // Linux may permit nobody to follow a link on the way that is another user's
 	target, err := os.Readlink(dir)
 	if err == nil && !filepath.IsAbs(target) {
 		parent, err = filepath.EvalSymlinks(parent)

@@ -21,7 +21,7 @@ import (
 	"plantstore/models"
 )
 
-// The times of an [Issuer].
+// The times of an issuer.
 const (
 	// issuerTimeout limits a fetch, including the response body.
 	issuerTimeout = 5 * time.Second
