@@ -80,7 +80,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 			fmt.Fprintf(p.Stderr, "%s: created database %s\n", p.Name, c.Storage.Path)
 		}
 		if server, ok := store.(*operate.Client); ok {
-			i.maxBytes = min(i.maxBytes, server.Info().MaxBodyBytes)
+			i.maxBytes = min(i.maxBytes, cmp.Or(server.Info().MaxBodyBytes, i.maxBytes)) // one of another version may not report it
 		}
 		i.Create = store.CreateAll
 		if i.dryRun {

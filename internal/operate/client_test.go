@@ -152,7 +152,7 @@ func TestIncompleteResponse(t *testing.T) {
 // do not understand each other.
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	const message = "the server has the version v0.9.0 (abc), and this command devel: restart the server, or use the program that it runs"
+	const message = "the server has the version v0.9.0 (abc), and this command has devel: restart the server, or use the program that it runs"
 	for text, status := range map[string]int{"{\"mood\":1}\n": 200, "<html>": 400, `{"error":405,"message":"x"}`: 400, `{"error":404,"message":"nothing at this path"}`: 400} {
 		client := must.Get(dialBroken(t, `{"version":"v0.9.0 (abc)","new":true}`, status, text))(t)
 		for method, err := range callAll(t.Context(), client) {

@@ -48,5 +48,5 @@ func (e *VersionError) Error() string {
 	if e.Server != "" {
 		server = "has the version " + e.Server
 	}
-	return fmt.Sprintf("the server %s, and this command %s: restart the server, or use the program that it runs", server, e.Command)
+	return fmt.Sprintf("the server %s, and this command has %s: restart the server, or use the program that it runs", server, e.Command)
 }
