@@ -28,7 +28,7 @@ func TestSyncs(t *testing.T) {
 	t.Parallel()
 	const variable = "PLANTSTORE_TEST_SYNCS"
 	if os.Getenv(variable) == "" { // the filter of the kernel stays until the process ends
-		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSyncs$", "-test.v") //nolint:gosec // this test
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSyncs$", "-test.v")
 		child.Env = append(os.Environ(), variable+"=1")
 		output, err := child.CombinedOutput()
 		if err != nil {

@@ -74,7 +74,7 @@ func TestLittleAddressSpace(t *testing.T) {
 		return
 	}
 	path = newPath(t)
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLittleAddressSpace$") //nolint:gosec // this test
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLittleAddressSpace$")
 	child.Env = append(os.Environ(), "LITTLE_ADDRESS_SPACE="+path)
 	if output, err := child.CombinedOutput(); err != nil {
 		t.Fatalf("%v:\n%s", err, output)
