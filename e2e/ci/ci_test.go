@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -208,9 +209,7 @@ func TestWorkflowsArePinned(t *testing.T) {
 				continue
 			}
 			tested++
-			for scope, access := range job.Permissions {
-				workflow.Permissions[scope] = access
-			}
+			maps.Copy(workflow.Permissions, job.Permissions)
 			if keeps || len(workflow.Permissions) != 1 || workflow.Permissions["contents"] != "read" {
 				t.Errorf("%s: the job %s runs tests with a token: git keeps it: %t, permissions %v", file, name, keeps, workflow.Permissions)
 			}
