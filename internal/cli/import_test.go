@@ -82,9 +82,9 @@ func TestDryRun(t *testing.T) {
 		}
 		files := []string{write("first"), write("second")}
 		dry := run(t, nil, slices.Concat(command, []string{"--dry-run"}, files)...)
-		real := run(t, nil, append(command, files...)...)
-		if dry.code != real.code || dry.stdout != real.stdout {
-			r.Fatalf("a dry run exits with %d and prints\n%s%s\nthe import with %d and\n%s%s", dry.code, dry.stdout, dry.stderr, real.code, real.stdout, real.stderr)
+		imported := run(t, nil, append(command, files...)...)
+		if dry.code != imported.code || dry.stdout != imported.stdout {
+			r.Fatalf("a dry run exits with %d and prints\n%s%s\nthe import with %d and\n%s%s", dry.code, dry.stdout, dry.stderr, imported.code, imported.stdout, imported.stderr)
 		}
 	})
 }

@@ -30,11 +30,11 @@ func tokenCommand(p *Process, c *config.Config) string {
 			words = append(words, flagWords(o.Flag, text)...)
 		}
 	}
-	secret := ""
+	assignment := ""
 	if _, given := c.Given("JWT_SECRET"); given && runtime.GOOS != "windows" { // whose shells have no common form
-		secret = `JWT_SECRET="${JWT_SECRET:?}" `
+		assignment = `JWT_SECRET="${JWT_SECRET:?}" `
 	}
-	return asService(p.environ(), secret) + commandLine(runtime.GOOS, words...)
+	return asService(p.environ(), assignment) + commandLine(runtime.GOOS, words...)
 }
 
 // storeCommand returns a command for the database of this server.

@@ -125,7 +125,12 @@ func readRun(ctx context.Context, in *Reader) *run {
 
 // store stores the plants of a run, counts the outcomes, and reports the bad lines.
 func (i *Importer) store(ctx context.Context, r *run) error {
-	slices.SortFunc(r.plants, func(x, y *placed) int { return cmp.Or(cmp.Compare(x.ID, y.ID), x.at.compare(y.at)) })
+	slices.SortFunc(r.plants, func(x, y *placed) int {
+		if x.ID == y.ID {
+			return x.at.compare(y.at)
+		}
+		return cmp.Compare(x.ID, y.ID)
+	})
 	var failed error
 	for rest := r.plants; len(rest) > 0 && failed == nil; {
 		batch := nextBatch(rest)

@@ -56,12 +56,12 @@ func (t *table) Flush() error {
 	}
 	widths := t.widths()
 	for _, row := range t.rows {
-		line := ""
+		var line strings.Builder
 		for i, text := range row {
 			text = cut(text, widths[i])
-			line += text + strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+2)
+			line.WriteString(text + strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+2))
 		}
-		_, _ = t.out.WriteString(strings.TrimRight(line, " ") + "\n") // Flush returns its error
+		_, _ = t.out.WriteString(strings.TrimRight(line.String(), " ") + "\n") // Flush returns its error
 	}
 	t.rows = t.rows[:0]
 	return t.out.Flush()
