@@ -40,6 +40,9 @@ type endpoint struct {
 	serve        func(*Operator, *response, *http.Request) error
 }
 
+// pageRequests is the path of the requests with lines for people.
+const pageRequests = "/page/requests"
+
 // endpoints returns the table.
 func endpoints() []endpoint {
 	return []endpoint{
@@ -55,9 +58,9 @@ func endpoints() []endpoint {
 		{"POST", "/plants", Socket, (*Operator).create}, // those of the body, in JSON Lines
 		{"GET", "/snapshot", Socket, (*Operator).snapshot},
 		{"GET", "/count", Socket | Page, (*Operator).count},
-		{"GET", "/page/plants", Socket | Page, (*Operator).pagePlants},     // ?from=7&descending=true&name=Mon
-		{"GET", "/page/creates", Socket | Page, (*Operator).pageCreates},   // ?after=7&wait=10s, the last ones
-		{"GET", "/page/requests", Socket | Page, (*Operator).pageRequests}, // the same, with lines for people
+		{"GET", "/page/plants", Socket | Page, (*Operator).pagePlants},   // ?from=7&descending=true&name=Mon
+		{"GET", "/page/creates", Socket | Page, (*Operator).pageCreates}, // ?after=7&wait=10s, the last ones
+		{"GET", pageRequests, Socket | Page, (*Operator).requests},
 	}
 }
 

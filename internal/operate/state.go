@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"plantstore/internal/requests"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -75,16 +74,8 @@ func (o *Operator) reset(w *response, r *http.Request) error {
 	return models.NewError(models.CodeInternal, "the reset failed: see the log")
 }
 
+// requests responds with the kept requests. Those for the page have lines.
 func (o *Operator) requests(w *response, r *http.Request) error {
-	return o.sendRequests(w, r, func(*requests.Request) {})
-}
-
-// pageRequests responds with requests that have lines.
-func (o *Operator) pageRequests(w *response, r *http.Request) error {
-	return o.sendRequests(w, r, (*requests.Request).SetLines)
-}
-
-func (o *Operator) sendRequests(w *response, r *http.Request, complete func(*requests.Request)) error {
 	w.untimed(r)
 	all, failure := o.Requests.Query(r)
 	if failure != nil {
@@ -92,7 +83,9 @@ func (o *Operator) sendRequests(w *response, r *http.Request, complete func(*req
 	}
 	w.sendLines()
 	for i := range all {
-		complete(&all[i])
+		if r.URL.Path == pageRequests {
+			all[i].SetLines()
+		}
 		if err := w.send(all[i]); err != nil {
 			return err
 		}
