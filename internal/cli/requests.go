@@ -84,7 +84,14 @@ func describe(cmd *cli.Command, r requests.Request) string {
 		text, _ := json.Marshal(r) // its text is valid UTF-8
 		return string(text) + "\n"
 	}
-	text := fmt.Sprintln(r.Time.Local().Format("15:04:05.000"), cmp.Or(r.Method, "(header refused)"), r.Target, cmp.Or(r.Error, r.Status), r.Message, "("+r.Subject+")")
+	what := r.Message
+	if what == "" && r.PlantID != "" {
+		what = "id " + r.PlantID
+	}
+	for _, note := range r.Notes {
+		what += "; note: " + note
+	}
+	text := fmt.Sprintln(r.Time.Local().Format("15:04:05.000"), cmp.Or(r.Method, "(header refused)"), r.Target, cmp.Or(r.Error, r.Status), what, "("+r.Subject+")")
 	lines := []string{strings.TrimSuffix(strings.Join(strings.Fields(text), " "), " ()")}
 	if cmd.Bool("verbose") && r.Method != "" {
 		lines = slices.Concat(lines, r.Lines, []string{""})

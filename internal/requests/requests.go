@@ -57,6 +57,7 @@ type Request struct {
 	Error      int       `json:"error,omitzero"`
 	Message    string    `json:"message,omitzero"`
 	PlantID    string    `json:"plant_id,omitzero"` // many clients read numbers as float64
+	Notes      []string  `json:"notes,omitzero"`    // what may be wrong, although nothing is refused for it
 	Lines      []string  `json:"lines,omitzero"`    // see [Request.SetLines]
 }
 
@@ -167,6 +168,9 @@ func (e *entry) note(o *middleware.Outcome) {
 	}
 	if o.Plant {
 		e.PlantID = strconv.FormatInt(o.PlantID, 10)
+	}
+	if e.sent != nil && isCreate(e.sent) {
+		e.Notes = notesOf(o, e.body)
 	}
 }
 

@@ -222,6 +222,52 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestNotes checks what is noted about requests that are not refused for it, and that these lines are
+// marked.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	const rounded = "the id is beyond 2^53: JavaScript rounds it"
+	created := func(id int64) middleware.Outcome { return middleware.Outcome{Plant: true, PlantID: id} }
+	preferring := middleware.Outcome{Plant: true, Prefer: "code=503"}
+	refused := middleware.Outcome{Error: models.NewError(422, "name: is required")}
+	for _, test := range []struct {
+		body    string
+		outcome middleware.Outcome
+		notes   []string
+		marked  int
+	}{
+		{`{"id":1,"name":"x","tag":"y"}`, created(1), nil, 0},
+		{`{"id":1,"name":"x","tga":{"tga":1},"height":2}`, created(1), []string{`unknown property "tga" is ignored (tag?)`, `unknown property "height" is ignored`}, 4},
+		{`{"id":1,"Nmae":"x"}`, refused, []string{`unknown property "Nmae" is ignored (name?)`}, 1},
+		{`{"a1":1,"a2":2,"a3":3,"a4":4,"a5":5,"a6":6}`, refused, []string{
+			`unknown property "a1" is ignored`, `unknown property "a2" is ignored`, `unknown property "a3" is ignored`, `unknown property "a4" is ignored`, `unknown property "a5" is ignored`,
+		}, 5},
+		{`["id",`, refused, nil, 0},
+		{`{"id":9007199254740992}`, created(1 << 53), []string{rounded}, 1},
+		{`{"id":-1234567890123456800}`, created(-1234567890123456800), []string{rounded}, 1},
+		{`{"id":9007199254740993}`, created(1<<53 + 1), nil, 0},
+		{`{"id":9007199254740991}`, created(1<<53 - 1), nil, 0},
+		{`{"id":1}`, preferring, []string{"Prefer is ignored: faults are off"}, 0},
+		{`{"id":1}`, middleware.Outcome{Plant: true, Prefer: "wait=10"}, nil, 0},
+	} {
+		s := newSite(test.outcome)
+		s.send(strings.NewReader(test.body))
+		got := query(t, s.Recorder, http.MethodGet, "")[0]
+		if diff := cmp.Diff(test.notes, got.Notes); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", test.body, diff)
+		}
+		got.SetLines()
+		if n := strings.Count(strings.Join(got.Lines, "\n"), "\n> "); n != test.marked {
+			t.Errorf("%s: %d lines are marked, want %d: %q", test.body, n, test.marked, got.Lines)
+		}
+	}
+	s := newSite(created(1))
+	s.send(strings.NewReader(`{"x":1}`), target("/nowhere"), func(r *http.Request) { r.URL.Path = "/nowhere" })
+	if notes := query(t, s.Recorder, http.MethodGet, "")[0].Notes; notes != nil {
+		t.Errorf("notes of another request: %q", notes)
+	}
+}
+
 // TestTokens checks that nothing that is shown has a token, however it is written.
 func TestTokens(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -66,7 +67,7 @@ func (e *entry) credential(value string) string {
 	switch {
 	case e.Error == int(models.CodeUnauthorized), e.Error == int(models.CodeForbidden):
 		return scheme + "(refused: " + e.Message + ")"
-	case e.sent.Method == http.MethodPost && e.sent.URL.Path == "/plants":
+	case isCreate(e.sent):
 		return scheme + "(valid, subject " + e.Subject + ")"
 	}
 	return scheme + "(not checked)"
@@ -74,7 +75,7 @@ func (e *entry) credential(value string) string {
 
 // SetLines sets the lines of the request for people: its header, and its body, indented if it is JSON,
 // with its numbers as they were sent. A line begins with "> " if it is of a property that the message
-// names, else with two spaces.
+// or a note names, else with two spaces.
 func (r *Request) SetLines() {
 	r.Lines = []string{"  " + r.Method + " " + r.Target + " " + r.Version}
 	for _, field := range r.Header {
@@ -94,11 +95,18 @@ func (r *Request) SetLines() {
 		name, found := strings.CutPrefix(line, `  "`) // of a property of the plant
 		name, _, _ = strings.Cut(name, `"`)
 		switch {
-		case found && strings.Contains("; "+r.Message, "; "+name+": "):
+		case found && r.names(name):
 			mark = "> "
 		case found, line[0] != ' ':
 			mark = "  "
 		}
 		r.Lines = append(r.Lines, mark+strings.TrimSuffix(line, "\n"))
 	}
+}
+
+// names reports whether the message or a note names a property.
+func (r *Request) names(property string) bool {
+	return strings.Contains("; "+r.Message, "; "+property+": ") || slices.ContainsFunc(r.Notes, func(note string) bool {
+		return strings.HasPrefix(note, "unknown property "+strconv.Quote(property)+" ") || strings.HasPrefix(note, "the "+property+" ")
+	})
 }

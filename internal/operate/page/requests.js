@@ -15,13 +15,13 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-d
 // --- rows
 
 function newRow(r) {
-  const row = create('li', { className: r.error ? 'failed' : '' })
+  const row = create('li', { className: r.error ? 'failed' : r.notes ? 'noted' : '' })
   const details = create('div', { className: 'sides', hidden: true })
   const button = create('button', { type: 'button', className: 'row' },
     create('time', { dateTime: r.time, textContent: clock.format(new Date(r.time)) }),
     create('span', { className: 'outcome', textContent: r.error ? `Error ${r.error}` : r.status }),
     create('span', { className: 'what' }, isolated(r.method ? `${r.method} ${r.target}` : 'header refused')),
-    create('span', { className: 'why' }, isolated(r.message ?? (r.plant_id ? `id ${r.plant_id}` : ''))),
+    create('span', { className: 'why' }, isolated([r.message ?? (r.plant_id ? `id ${r.plant_id}` : ''), ...r.notes?.map(note => `note: ${note}`) ?? []].join('; '))),
     create('span', { className: 'who' }, isolated(r.subject ?? '')))
   button.setAttribute('aria-expanded', 'false')
   button.addEventListener('click', () => {
@@ -79,9 +79,12 @@ function filter() {
 }
 
 async function poll() {
-  const found = await request('page/requests', { after: last, wait: '3s' })
+  const after = last
+  last = 0 // if this fails, the next server counts anew
+  const found = await request('page/requests', { after, wait: '3s' })
+  last = after
   const list = element('received')
-  if (found[0]?.number <= last) list.replaceChildren() // of another server
+  if (last === 0) list.replaceChildren()
   for (const r of found) {
     list.prepend(newRow(r))
     last = r.number

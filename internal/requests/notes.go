@@ -1,0 +1,68 @@
+package requests
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"plantstore/internal/config"
+	"plantstore/internal/faults"
+	"plantstore/middleware"
+	"plantstore/models"
+)
+
+// maxNotes bounds the unknown properties in [Request.Notes].
+const maxNotes = 5
+
+// notesOf returns what may be wrong with a request that is not refused for it.
+func notesOf(o *middleware.Outcome, body []byte) (notes []string) {
+	for _, name := range unknownProperties(body) {
+		notes = append(notes, "unknown property "+strconv.Quote(name)+" is ignored"+meant(name))
+	}
+	const exact = 1 << 53 // the integers up to here are numbers in JavaScript
+	id := strconv.FormatInt(o.PlantID, 10)
+	if o.Plant && (o.PlantID >= exact || o.PlantID <= -exact) && id == strconv.FormatFloat(float64(o.PlantID), 'f', -1, 64) {
+		notes = append(notes, "the id is beyond 2^53: JavaScript rounds it")
+	}
+	if o.Error == nil && faults.ParsePrefer([]string{o.Prefer}) != (faults.Fault{}) {
+		notes = append(notes, "Prefer is ignored: faults are off")
+	}
+	return notes
+}
+
+// unknownProperties returns the first names of properties that a plant does not have.
+func unknownProperties(body []byte) (names []string) {
+	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))
+	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
+		return nil
+	}
+	for d.PeekKind() == jsontext.KindString && len(names) < maxNotes {
+		name, _ := d.ReadToken() // it is a string
+		switch text := name.String(); text {
+		case "id", "name", "tag":
+		default:
+			names = append(names, models.ClientText(text))
+		}
+		if d.SkipValue() != nil {
+			break
+		}
+	}
+	return names
+}
+
+// meant returns the property of a plant that a misspelled name is near to, such as " (tag?)", or "".
+func meant(name string) string {
+	for _, property := range []string{"id", "name", "tag"} {
+		if config.Near(strings.ToLower(name), property) {
+			return fmt.Sprintf(" (%s?)", property)
+		}
+	}
+	return ""
+}
+
+// isCreate reports whether a request is a POST /plants.
+func isCreate(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Path == "/plants" }
