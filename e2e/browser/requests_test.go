@@ -129,5 +129,5 @@ func TestRequests(t *testing.T) {
 		tb.checkQuiet()
 	}
 	server.Stop()
-	tb.await("run plantstore serve first")
+	tb.await("plantstore serve creates it")
 }

@@ -13,6 +13,7 @@ import (
 
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
+	"plantstore/internal/misspell"
 	"plantstore/storage"
 )
 
@@ -164,7 +165,7 @@ func arguments(least, most int) cli.ArgValidatorFunc {
 // didYouMean returns the end of an error message that suggests a name, if it is near the given one: the
 // library has a suggestion for anything.
 func didYouMean(given, name string) string {
-	if name == "" || !config.Near(given, strings.TrimLeft(name, "-")) {
+	if name == "" || !misspell.Near(given, strings.TrimLeft(name, "-")) {
 		return ""
 	}
 	return ": did you mean " + name + "?"

@@ -14,6 +14,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/misspell"
 )
 
 // decimal is for flags with integers: by default the library also accepts 0x10, and 010 as 8.
@@ -135,7 +136,7 @@ func misspellings(p *Process, source string, values map[string]string) (found []
 		if values[name] == "" || slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name }) {
 			continue
 		}
-		near := slices.IndexFunc(options, func(o config.Option) bool { return config.Near(strings.ToUpper(name), o.Env) })
+		near := slices.IndexFunc(options, func(o config.Option) bool { return misspell.Near(strings.ToUpper(name), o.Env) })
 		if near >= 0 {
 			found = append(found, misspelling{source, name, options[near].Env})
 		}

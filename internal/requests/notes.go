@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"plantstore/internal/config"
 	"plantstore/internal/faults"
+	"plantstore/internal/misspell"
 	"plantstore/middleware"
 	"plantstore/models"
 )
@@ -57,7 +57,7 @@ func unknownProperties(body []byte) (names []string) {
 // meant returns the property of a plant that a misspelled name is near to, such as " (tag?)", or "".
 func meant(name string) string {
 	for _, property := range []string{"id", "name", "tag"} {
-		if config.Near(strings.ToLower(name), property) {
+		if misspell.Near(strings.ToLower(name), property) {
 			return fmt.Sprintf(" (%s?)", property)
 		}
 	}

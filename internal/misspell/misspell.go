@@ -1,4 +1,5 @@
-package config
+// Package misspell finds what a misspelled name means.
+package misspell
 
 import "strings"
 
