@@ -113,7 +113,7 @@ func Open(ctx context.Context, c *config.Config, in Inputs) (_ *App, err error) 
 	if err := a.openKeys(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.newServer(); err != nil {
+	if err := a.newServer(); err != nil { //nolint:contextcheck // each request has its own
 		return nil, err
 	}
 	return a, nil
