@@ -238,7 +238,7 @@ func TestNotes(t *testing.T) {
 	}{
 		{`{"id":1,"name":"x","tag":"y"}`, created(1), nil, 0},
 		{`{"id":1,"name":"x","tga":{"tga":1},"height":2}`, created(1), []string{`unknown property "tga" is ignored (tag?)`, `unknown property "height" is ignored`}, 4},
-		{`{"id":1,"Nmae":"x"}`, refused, []string{`unknown property "Nmae" is ignored (name?)`}, 1},
+		{`{"id":1,"NAME":"x"}`, refused, []string{`unknown property "NAME" is ignored (name?)`}, 1},
 		{`{"a1":1,"a2":2,"a3":3,"a4":4,"a5":5,"a6":6}`, refused, []string{
 			`unknown property "a1" is ignored`, `unknown property "a2" is ignored`, `unknown property "a3" is ignored`, `unknown property "a4" is ignored`, `unknown property "a5" is ignored`,
 		}, 5},
