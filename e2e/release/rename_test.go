@@ -11,8 +11,8 @@ import (
 	"plantstore/internal/must"
 )
 
-// TestRename gives a clone another module path, and publishes it in a repository that only git on this machine
-// knows. Then go install, run elsewhere, must build the program from it, and all modules must be complete.
+// TestRename gives a clone another module path, several times, and publishes it in a repository that only git on this
+// machine knows. Then go install, run elsewhere, must build the program from it, and all modules must be complete.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	const module = "github.com/Garden/plantstore"
@@ -27,6 +27,14 @@ func TestRename(t *testing.T) {
 		return process.Run(t, "bash", "-euc", "cd "+filepath.Join(clone, dir)+"; "+script)
 	}
 	in(".", "make --silent rename MODULE="+module)
+	renamed := in(".", "git diff")
+	in(".", "go() { return 1; }; export -f go; ! .ci/rename github.com/Other/plantstore 2>&1") // fails halfway
+	for _, next := range []string{"github.com/Other/plantstore", "gitlab.com/Other/group/plantstore", module} {
+		in(".", "make --silent rename MODULE="+next)
+	}
+	if again := in(".", "git diff"); again != renamed {
+		t.Errorf("renamed again, the clone differs; %d and %d bytes of changes:\n%s", len(renamed), len(again), again)
+	}
 	if left := in(".", `git grep -nE '"plantstore/|OWNER|pkg: plantstore|require=plantstore' -- ':!.ci' ':!e2e/release/rename_test.go' || true`); left != "" {
 		t.Errorf("not renamed:\n%s", left)
 	}
