@@ -1,7 +1,7 @@
 // The program gin is a small plant store that passes plantstore conformance, as a start for a server of
 // your own. It keeps its plants in memory:
 //
-//	JWT_SECRET=... ADDR=127.0.0.1:8090 go run ./docs/gin
+//	JWT_SECRET=$(openssl rand -hex 32) ADDR=127.0.0.1:8090 go run ./docs/gin
 package main
 
 import (
@@ -119,6 +119,11 @@ func integer(number string) (int64, bool) {
 }
 
 func main() {
+	secret := []byte(os.Getenv("JWT_SECRET"))
+	if len(secret) < 32 { // anyone could sign with an empty one
+		fmt.Fprintln(os.Stderr, "JWT_SECRET must have at least 32 bytes")
+		os.Exit(2)
+	}
 	var mu sync.Mutex
 	plants := map[int64]plant{}
 	r := gin.New()
@@ -136,7 +141,7 @@ func main() {
 		c.Header("Allow", "POST")
 		fail(c, http.StatusMethodNotAllowed, "only POST is allowed")
 	})
-	r.POST("/plants", authenticate([]byte(os.Getenv("JWT_SECRET"))), checkMedia, func(c *gin.Context) {
+	r.POST("/plants", authenticate(secret), checkMedia, func(c *gin.Context) {
 		if c.Request.ContentLength > maxBody {
 			fail(c, http.StatusRequestEntityTooLarge, "the body is too large")
 			return
