@@ -43,7 +43,7 @@ func TestGeneratedServiceEnvironment(t *testing.T) {
 	options = strings.Replace(options, "#STORAGE_URL=bbolt:data/plants.db", "STORAGE_URL=bbolt:/var/lib/plantstore/plants.db", 1)
 	checkFile(t, "docs/deploy/linux/plantstore.env", "# The options of the service plantstore, and of commands that run in this directory. Remove the #\n"+
 		"# before options that differ from the default, and restart the service. Put values with $, # or spaces\n"+
-		"# in single quotes.\n\n"+options)
+		"# in single quotes. To set other variables, such as SSL_CERT_FILE, run systemctl edit plantstore.\n\n"+options)
 }
 
 func TestGeneratedDocument(t *testing.T) {

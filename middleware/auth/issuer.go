@@ -287,7 +287,7 @@ func (i *issuer) get(ctx context.Context) (keys []boundKey, ignored []error, err
 func explain(err error) error {
 	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
 		bundle := cmp.Or(os.Getenv("SSL_CERT_FILE"), "the system's bundle, such as /etc/ssl/certs/ca-certificates.crt")
-		return fmt.Errorf("%w: it is not in %s; name a bundle with it in SSL_CERT_FILE", err, bundle)
+		return fmt.Errorf("%w: it is not in %s; name a bundle with it in the environment variable SSL_CERT_FILE, not in .env", err, bundle)
 	}
 	return err
 }

@@ -221,7 +221,7 @@ func TestIssuerFails(t *testing.T) {
 }
 
 // TestIssuerOfUnknownAuthority checks that the error names the bundle of authorities that lacks the
-// issuer's, and the variable that names another one.
+// issuer's, and where to name another one.
 func TestIssuerOfUnknownAuthority(t *testing.T) {
 	t.Parallel()
 	site, verifier, _ := issuerOf(t)
@@ -231,7 +231,7 @@ func TestIssuerOfUnknownAuthority(t *testing.T) {
 	t.Cleanup(server.Close)
 	verifier.issuer.url, verifier.issuer.client.Transport = server.URL, nil
 	err := verifier.Fetch(t.Context())
-	for _, want := range []string{"unknown authority", "ca-certificates.crt", "SSL_CERT_FILE"} {
+	for _, want := range []string{"unknown authority", "ca-certificates.crt", "the environment variable SSL_CERT_FILE, not in .env"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
