@@ -61,8 +61,8 @@ type Verifier struct {
 }
 
 // New returns a Verifier. It fails for a secret that fails [Secret.Check], for a key that fails
-// [Key.Algorithms], for more than four secrets, or keys of an algorithm, without an ID, and for a URL
-// that fails [CheckJWKSURL].
+// [Key.Algorithms], for a URL that fails [CheckJWKSURL], and for more than four keys of an algorithm, secrets
+// included, with the same ID or without one: a token is tried with at most four (C4.25a).
 func New(o Options) (*Verifier, error) {
 	v := &Verifier{options: o}
 	v.options.Secrets, v.options.Keys = nil, nil
@@ -70,7 +70,7 @@ func New(o Options) (*Verifier, error) {
 		if err := CheckJWKSURL(o.JWKSURL); err != nil {
 			return nil, fmt.Errorf("the URL of the issuer's keys %w", err)
 		}
-		v.issuer = newIssuer(o.JWKSURL, func(keys []boundKey) { v.replace(&v.issued, keys) }, o.Logger)
+		v.issuer = newIssuer(o.JWKSURL, func(keys []boundKey) error { return v.replace(&v.issued, keys) }, o.Logger)
 	}
 	if err := v.SetKeys(o.Secrets, o.Keys); err != nil {
 		return nil, err
@@ -79,24 +79,32 @@ func New(o Options) (*Verifier, error) {
 }
 
 // SetKeys replaces the secrets and public keys that tokens may be signed with, except those of
-// the issuer. Tokens signed with removed keys are rejected from then on. It fails as [New] does,
-// and then keeps the previous keys.
+// the issuer. Tokens signed with removed keys are rejected from then on. It fails as [New] does, with the
+// keys of the issuer counted too, and then keeps the previous keys.
 func (v *Verifier) SetKeys(secrets []Secret, public []Key) error {
 	keys, err := bind(secrets, public)
 	if err == nil {
-		v.replace(&v.own, keys)
+		err = v.replace(&v.own, keys)
 	}
 	return err
 }
 
-func (v *Verifier) replace(current *[]boundKey, keys []boundKey) {
+// replace replaces v.own or v.issued, unless [checkTrials] fails for both together.
+func (v *Verifier) replace(current *[]boundKey, keys []boundKey) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.trusted.Load() != nil && reflect.DeepEqual(*current, keys) {
-		return // keep the cache
+		return nil // keep the cache
 	}
+	previous := *current
 	*current = keys
-	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: map[string]verified{}})
+	all := slices.Concat(v.own, v.issued)
+	if err := checkTrials(all); err != nil {
+		*current = previous
+		return err
+	}
+	v.trusted.Store(&trusted{keys: all, verified: map[string]verified{}})
+	return nil
 }
 
 // Verify returns the subject of a valid token: sub, or empty if that is not a string. It fails with a

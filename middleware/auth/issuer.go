@@ -43,6 +43,12 @@ type wrongURLError struct{ error }
 
 func (e wrongURLError) Unwrap() error { return e.error }
 
+// A fetchError is why a fetch failed. Its text is bounded, whatever the issuer sends.
+type fetchError struct{ cause error }
+
+func (e fetchError) Error() string { return models.ClientText(e.cause.Error()) }
+func (e fetchError) Unwrap() error { return e.cause }
+
 // maxKeySet is the maximum size in bytes of an issuer's response.
 const maxKeySet = 1 << 20
 
@@ -51,7 +57,7 @@ type issuer struct {
 	url     string
 	shown   string // url without its query, which may contain a secret (C4.25)
 	client  *http.Client
-	publish func([]boundKey)
+	publish func([]boundKey) error
 	logger  *slog.Logger
 
 	// fetching has one element during a fetch. The fields below are only for it.
@@ -77,7 +83,7 @@ type IssuerStats struct {
 }
 
 // newIssuer returns the issuer at a URL. Each fetch publishes its keys.
-func newIssuer(address string, publish func([]boundKey), logger *slog.Logger) *issuer {
+func newIssuer(address string, publish func([]boundKey) error, logger *slog.Logger) *issuer {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
@@ -192,19 +198,19 @@ func (i *issuer) refresh(ctx context.Context, kid string) {
 
 // fetch replaces the keys, or records a failure. After [issuerPatience] without a success it removes them.
 func (i *issuer) fetch(ctx context.Context) error {
-	keys, ignored, err := i.get(ctx)
+	keys, ignored, err := i.replace(ctx)
 	i.tried = time.Now()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	switch {
-	case err == nil:
-		i.publish(keys)
-		i.succeed(len(keys), ignored)
+	if err == nil {
+		i.succeed(keys, ignored)
 		return nil
-	case ctx.Err() == nil:
+	}
+	err = fetchError{err}
+	if ctx.Err() == nil {
 		i.stats.Failures++
 		if i.tried.Sub(i.stats.Fetched) >= issuerPatience {
-			i.publish(nil)
+			_ = i.publish(nil) // only keys can be refused
 			i.stats.Keys, i.problem = 0, err
 		}
 		i.failure = err
@@ -252,35 +258,39 @@ func (i *issuer) logFailure() {
 	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect)
 }
 
-// get returns the keys of the set, and why others are ignored.
-func (i *issuer) get(ctx context.Context) (keys []boundKey, ignored []error, err error) {
+// replace publishes the keys of the set. It returns their number, and why others are ignored.
+func (i *issuer) replace(ctx context.Context) (keys int, ignored []error, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url, http.NoBody)
 	if err != nil {
-		return nil, nil, err
+		return 0, nil, err
 	}
 	response, err := i.client.Do(request)
 	if failure := new(url.Error); errors.As(err, &failure) {
-		return nil, nil, explain(failure.Err) // without the query of the URL (C4.25)
+		return 0, nil, explain(failure.Err) // without the query of the URL (C4.25)
 	}
 	defer response.Body.Close()
 	if err := checkStatus(response.StatusCode); err != nil {
-		return nil, nil, err
+		return 0, nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxKeySet+1))
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return 0, nil, err
 	case len(text) > maxKeySet:
-		return nil, nil, wrongURLError{fmt.Errorf("it has more than %d bytes", maxKeySet)}
+		return 0, nil, wrongURLError{fmt.Errorf("it has more than %d bytes", maxKeySet)}
 	}
 	set, ignored, err := parseJSON(text)
+	var bound []boundKey
 	if err == nil {
-		keys, err = bind(nil, set)
+		bound, err = bind(nil, set)
+	}
+	if err == nil {
+		err = i.publish(bound)
 	}
 	if err != nil {
-		return nil, nil, wrongURLError{err}
+		return 0, nil, wrongURLError{err}
 	}
-	return keys, ignored, nil
+	return len(bound), ignored, nil
 }
 
 // explain adds to an error that the authority of a certificate is unknown where it is looked for.

@@ -66,12 +66,10 @@ type boundKey struct {
 
 // bind returns the keys of valid secrets and public keys.
 func bind(secrets []Secret, public []Key) (bound []boundKey, err error) {
-	unnamed := map[string]int{} // keys without an ID, by their algorithm
 	for _, secret := range secrets {
 		if err := secret.Check(); err != nil {
 			return nil, err
 		}
-		unnamed["HS256"]++
 		bound = append(bound, boundKey{algorithms: []string{"HS256"}, material: []byte(secret)})
 	}
 	for _, key := range public {
@@ -79,17 +77,25 @@ func bind(secrets []Secret, public []Key) (bound []boundKey, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if key.ID == "" {
-			unnamed[algorithms[0]]++
-		}
 		bound = append(bound, boundKey{key.ID, algorithms, key.Public})
 	}
-	for algorithm, n := range unnamed {
-		if n > maxTrials {
-			return nil, fmt.Errorf("there are %d keys for %s without a kid, and a token is tried with at most %d", n, algorithm, maxTrials)
+	return bound, nil
+}
+
+// checkTrials returns an error if one of the keys would never be tried: keys of an algorithm with the same ID,
+// or without one, are tried with the same tokens, at most maxTrials of them.
+func checkTrials(keys []boundKey) error {
+	type group struct{ algorithm, id string }
+	sizes := map[group]int{}
+	for _, key := range keys {
+		for _, algorithm := range key.algorithms {
+			g := group{algorithm, key.id}
+			if sizes[g]++; sizes[g] > maxTrials {
+				return fmt.Errorf("more than %d keys for %s, of all sources, have no kid or the same one, and a token is tried with at most %[1]d", maxTrials, algorithm)
+			}
 		}
 	}
-	return bound, nil
+	return nil
 }
 
 // algorithmsOf returns the algorithms of the type of a public key (RFC 7518, section 3.1; RFC 8037).

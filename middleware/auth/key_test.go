@@ -1,9 +1,11 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/rsa"
 	"encoding/hex"
 	"errors"
@@ -102,6 +104,55 @@ func TestTrialsAreBounded(t *testing.T) {
 		}
 	}
 	newVerifier(Options{Keys: public[1:], Secrets: secrets[1:]})
+}
+
+// TestTrialsAreOfAllSources checks that no key is silently never tried: own keys and those of the issuer count
+// together, by each algorithm that they verify. Keys with a kid need no trial of others.
+func TestTrialsAreOfAllSources(t *testing.T) {
+	t.Parallel()
+	key := func(id, alg string) kind {
+		private := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+		return kind{alg: cmp.Or(alg, "RS512"), key: Key{ID: id, Alg: alg, Public: private.Public()}, signer: private}
+	}
+	any3 := []kind{key("", ""), key("", ""), key("", "")}
+	only512, only256 := key("", "RS512"), key("", "RS256")
+	issued, named := key("", ""), key("issued", "")
+	for name, test := range map[string]struct {
+		own, issued []kind
+		fits        bool
+	}{
+		"three, one for RS256, and one for RS512": {append(slices.Clone(any3), only512, only256), nil, true},
+		"three, two for RS512":                    {append(slices.Clone(any3), only512, key("", "RS512")), nil, false},
+		"three and one of the issuer":             {any3, []kind{issued}, true},
+		"four and one of the issuer":              {append(slices.Clone(any3), only512), []kind{issued}, false},
+		"four and a named one of the issuer":      {append(slices.Clone(any3), only512), []kind{named}, true},
+		"five of one name":                        {nil, slices.Repeat([]kind{named}, 5), false},
+	} {
+		site, verifier, _ := issuerOf(t)
+		site.publishes(t, test.issued...)
+		err := verifier.SetKeys(nil, keysOf(test.own))
+		if err == nil {
+			err = verifier.Start(t.Context())
+		}
+		if (err == nil) != test.fits || err != nil && !strings.Contains(err.Error(), "tried with at most 4") {
+			t.Errorf("%s: %v, want it to fit: %t", name, err, test.fits)
+		}
+		for _, kind := range slices.Concat(test.own, test.issued) {
+			if test.fits {
+				checkVerifies(t, verifier, map[string]bool{kind.named(): true})
+			}
+		}
+	}
+	site, verifier, _ := issuerOf(t, issued)
+	if err := verifier.SetKeys(nil, keysOf(append(slices.Clone(any3), only512))); err == nil {
+		t.Error("the fifth key is set")
+	}
+	setKeys(t, verifier, any3...)
+	site.publishes(t, issued, only512)
+	if err := verifier.Fetch(t.Context()); err == nil {
+		t.Error("the fifth key is fetched")
+	}
+	checkVerifies(t, verifier, map[string]bool{issued.token(`{}`): true, any3[2].token(`{}`): true, only512.token(`{}`): false})
 }
 
 // TestRotation checks that a token is rejected, even from the cache, as soon as its key is

@@ -122,9 +122,9 @@ func unmarshalObject(text []byte, fields any) error {
 	return nil
 }
 
-// verify checks the signature with the keys that are bound to the algorithm and that have the kid of
-// the token, or none. Without a kid, all keys of the algorithm are tried, unless each has a kid: then
-// the token needs one, too.
+// verify checks the signature with at most maxTrials of the keys that are bound to the algorithm: first
+// those with the kid of the token, then, for a token with a kid, those without one, else the others. If
+// each key of the algorithm has a kid, the token needs one, too.
 func (t parsedToken) verify(keys []boundKey) error {
 	fitting := slices.DeleteFunc(slices.Clone(keys), func(k boundKey) bool { return !slices.Contains(k.algorithms, t.alg) })
 	if len(fitting) == 0 {
