@@ -66,6 +66,14 @@ func begin(in *bufio.Reader, format Format) (line, head []byte, err error) {
 // inArray matches an object whose first property is an array of objects, as of json-server.
 var inArray = regexp.MustCompile(`^\{\s*"(\w+)"\s*:\s*\[\s*\{`)
 
+// beginsWithPlant reports whether the first line of a file of JSON lines is a plant. One that does not fit into
+// the buffer may be.
+func (r *Reader) beginsWithPlant() bool {
+	head, err := r.in.Peek(bufferSize)
+	line, _, ended := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
+	return err == nil && !ended || r.decoder.Decode(line, &r.body) == nil
+}
+
 // Open reads the beginning of the file. It returns a *[FormatError] for a file that is not in its
 // format. Read calls it.
 func (r *Reader) Open() error {
@@ -82,7 +90,7 @@ func (r *Reader) Open() error {
 	case bytes.HasPrefix(line, []byte("[")):
 		before, _ := r.in.ReadString('[') // in the buffer
 		r.lines = &jsonArray{in: r.in, maxBytes: r.maxBytes, line: 1 + strings.Count(before, "\n")}
-	case inArray.Match(head) && r.decoder.Decode(line, &r.body) != nil:
+	case inArray.Match(head) && !r.beginsWithPlant():
 		return badFormat("has its plants in the array %s of an object: run jq -c '.%[1]s[]' FILE | plantstore plants import -", inArray.FindSubmatch(head)[1])
 	case bytes.Equal(bytes.TrimSpace(line), []byte("{")):
 		return badFormat("has a plant that spans lines: write each plant on one line, such as with jq -c . FILE, or all plants into an array")

@@ -63,6 +63,7 @@ func givenFiles(t *testing.T) map[string]givenFile {
 	inUTF16 := func(text, name, pipe string) givenFile {
 		return refused(text, "is in "+name+": save it as UTF-8, or run iconv -f "+name+" -t UTF-8 FILE"+pipe)
 	}
+	photos := `{"photos":[{"url":"a"}` + strings.Repeat(`,{"url":"https://a.example/"}`, 200) + `],"name":"a","id":`
 	return map[string]givenFile{
 		"bom-quoted.csv":   {"\ufeff\"id\",\"name\",\"tag\"\r\n\"1\",\"Ficus\",\"tree\"\r\n", "1", nil},
 		"bom.jsonl":        {"\ufeff" + lines, "1 2", nil},
@@ -100,6 +101,9 @@ func givenFiles(t *testing.T) map[string]givenFile {
 		"csv.txt":          refused(csv, `begins with "id,name,tag", not with { or [, so it is not JSON: if it is CSV, use --format csv, or a name that ends in .csv`),
 		"trailing.json":    {`[{"id":1,"name":"a"}] x`, "1", []string{"final: line 1: the file continues after the end of its array"}},
 		"json-server.json": refused(`{"plants":[{"id":7001,"name":"a"}]}`, server),
+		"photos.json":      {photos + "7}\n{}", "7", []string{"line 2: id: is required; name: is required"}},
+		"photos-only.json": {photos + "7}", "7", nil},
+		"big-server.json":  refused(photos+`7,"tag":1}`, strings.NewReplacer("array plants", "array photos", ".plants", ".photos").Replace(server)),
 		"spaced.json":      refused("\n{\n  \"plants\" : [\n    {\n      \"id\": 1", server),
 		"number.json":      refused("1.0", `begins with "1.0", not with { or [, so it is not JSON: if it is CSV, use --format csv, or a name that ends in .csv`),
 		"many-lines.json":  refused("{\n  \"id\": 1,\n  \"name\": \"Ficus\"\n}\n", "has a plant that spans lines: write each plant on one line, such as with jq -c . FILE, or all plants into an array"),
