@@ -74,8 +74,9 @@ func configurationDocument() string {
 		"Flags take precedence over the environment, and the environment over the file `.env` in the working directory. A flag has the name\n" +
 		"of its option: `--addr` is `ADDR`. An empty value is the same as none.\n\n" +
 		"Switches take `on` or `off`, `true` or `false`, `yes` or `no`, and `1` or `0`. The server won't start with a wrong value, or with a\n" +
-		"misspelled `JWT_` option in `.env`. It warns about other misspelled options, and ignores all other unknown names. Commands check only\n" +
-		"the options that they use. [.env.example](../.env.example) is a template.\n")
+		"misspelled `JWT_` option in `.env`. It warns about other misspelled options in `.env`, and about `JWT_` options in the environment,\n" +
+		"which it shares with other programs. It ignores all other unknown names. Commands check only the options that they use.\n" +
+		"[.env.example](../.env.example) is a template.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {
