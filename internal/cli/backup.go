@@ -114,7 +114,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
-		return corruptStore(p, app.AdviseLocked(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt, nothing was replaced: use an older backup", file)
+		return corruptStore(p, app.AdviseLocked(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is not an intact backup, nothing was replaced: use another one", file)
 	}
 	was := "there was no previous database"
 	if kept != "" {

@@ -21,14 +21,16 @@ type CorruptStoreError struct {
 	Report storage.Report // with at least one finding
 }
 
-// Error returns the first finding.
-func (e *CorruptStoreError) Error() string { return e.Report.Corruption[0] }
+// Error returns the first finding, with a remedy.
+func (e *CorruptStoreError) Error() string {
+	return e.Report.Corruption[0] + ": name another file, or restore a backup"
+}
 
 // Unwrap returns [storage.ErrCorrupt].
 func (*CorruptStoreError) Unwrap() error { return storage.ErrCorrupt }
 
-// A refusalError is the reason why a file cannot be opened, with a remedy. It follows the
-// name of the file.
+// A refusalError is the reason why a file cannot be opened, with a remedy unless it is corrupt. It follows
+// the name of the file.
 type refusalError struct {
 	text    string
 	corrupt bool // it is a corrupt plant store, or not a plant store

@@ -44,13 +44,13 @@ func inspect(file *os.File, writable bool) error {
 	case !found && otherByteOrder(file):
 		return refusal("is of a machine with another byte order: export its plants there (plantstore plants export), and import the export here")
 	case !found:
-		return corrupt("is not the file of a plant store, or its beginning is corrupt: name another file, or restore a backup")
+		return corrupt("is not the file of a plant store, or its beginning is corrupt")
 	case info.Size() > maxFile:
 		return refusal("has %d MiB, and the limit of a 32-bit system is %d MiB: open it on a 64-bit one", info.Size()>>20, maxFile>>20)
 	case uint64(info.Size())/uint64(newest.PageSize) < newest.Pages:
-		return corrupt("has been cut short, to %d bytes of at least %d pages of %d: restore a backup", info.Size(), newest.Pages, newest.PageSize)
+		return corrupt("has been cut short, to %d bytes of at least %d pages of %d", info.Size(), newest.Pages, newest.PageSize)
 	case writable && !bothMetas(file, newest):
-		return corrupt("has a corrupt meta page, and may lack its last commit: run plantstore check, then restore a backup")
+		return corrupt("has a corrupt meta page, and may lack its last commit")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func openStore(ctx context.Context, path string, options storage.Options) (*stor
 	store := storage.New(e, e.failStop, storage.Limits{}, options)
 	if cause := store.Fault(); cause != nil { // of its first commit
 		if errors.Is(cause, storage.ErrCorrupt) {
-			cause = corrupt("is corrupt (%v): run plantstore check, then plantstore restore", cause)
+			cause = corrupt("is corrupt (%v)", cause)
 		}
 		return nil, errors.Join(explain(path, cause), store.Close())
 	}
@@ -100,7 +100,7 @@ func open(ctx context.Context, path string, options storage.Options) (e *Engine,
 		// bbolt panics where the structure is corrupt. If it does while it opens the
 		// file, that stays mapped, and so locked, until the process ends.
 		if p := recover(); p != nil {
-			err = corrupt("is corrupt (%v): restore a backup", p)
+			err = corrupt("is corrupt (%v)", p)
 		}
 		if err != nil && e.db != nil {
 			err = errors.Join(err, e.release())
@@ -150,7 +150,7 @@ func (e *Engine) verify(ctx context.Context, tx *bolt.Tx) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil && !errors.As(err, new(refusalError)):
-		return corrupt("is corrupt (%v): restore a backup", err)
+		return corrupt("is corrupt (%v)", err)
 	case err != nil:
 		return err
 	}

@@ -223,7 +223,7 @@ func (c *pageCheck) offset(id uint64) int64 { return int64(id) * int64(c.meta.Pa
 // as meta is. Each commit rewrites these without checking them: a wrong length would become
 // gigabytes. It returns the root page of the plants, 0 if they are inline.
 func (c *pageCheck) buckets() (plants uint64, err error) {
-	wrong := corrupt("is a bbolt database, but not of a plant store, or its list of buckets is corrupt: name another file, or restore a backup")
+	wrong := corrupt("is a bbolt database, but not of a plant store, or its list of buckets is corrupt")
 	p, err := c.page(c.meta.Root)
 	if err != nil {
 		return 0, err

@@ -36,13 +36,13 @@ func verifySchema(tx *bolt.Tx) error {
 	version, err := strconv.Atoi(string(schema))
 	switch {
 	case err != nil || version < 1:
-		return corrupt("is corrupt (its schema version is %q): restore a backup", schema)
+		return corrupt("is corrupt (its schema version is %q)", schema)
 	case version > schemaVersion:
 		return refusal("has schema version %d, and this plantstore supports versions up to %d: upgrade plantstore", version, schemaVersion)
 	}
 	id := meta.Get([]byte(idKey))
 	if n, err := hex.Decode(make([]byte, len(id)), id); err != nil || n != idLen {
-		return corrupt("is corrupt (its id is %q): restore a backup", id)
+		return corrupt("is corrupt (its id is %q)", id)
 	}
 	return nil
 }

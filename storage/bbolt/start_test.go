@@ -55,7 +55,7 @@ func TestCorruptMetaPage(t *testing.T) {
 			corruptMeta(t, path, newest)
 			before := snapshot(t, path)
 			_, err := openTest(storage.Options{}, path)
-			wantLine(t, path, err, "has a corrupt meta page, and may lack its last commit: run plantstore check, then restore a backup")
+			wantLine(t, path, err, "has a corrupt meta page, and may lack its last commit: name another file, or restore a backup")
 			if !errors.Is(err, storage.ErrCorrupt) || !bytes.Equal(before, snapshot(t, path)) {
 				t.Errorf("Open: %v, want: %v, and an unchanged file", err, storage.ErrCorrupt)
 			}
