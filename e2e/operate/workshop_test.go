@@ -36,7 +36,7 @@ func TestWorkshop(t *testing.T) {
 		cmd.Dir, cmd.Env = server.Dir, append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
 		return string(must.Get(cmd.Output())(t))
 	}
-	printed := strings.Fields(shell(links))
+	printed := strings.Split(strings.TrimSpace(shell(links)), "\n")
 	create := func(id int) (codes string) {
 		for _, link := range printed {
 			_, token, _ := strings.Cut(link, base+"/docs#token=")
