@@ -123,6 +123,7 @@ func TestStoreRefuses(t *testing.T) {
 		"overloaded":  {storage.ErrOverloaded, 503, "not stored"},
 		"unavailable": {storage.ErrUnavailable, 503, "not stored"},
 		"unknown":     {storage.ErrUnknown, 500, "the outcome is unknown"},
+		"and corrupt": {errors.Join(storage.ErrUnknown, storage.ErrCorrupt), 500, "the outcome is unknown"}, // as the cause
 		"corrupt":     {&storage.CorruptError{Err: storage.ErrCorrupt}, 500, "taken by a corrupt record"},
 		"bad page":    {storage.ErrCorrupt, 500, "was not stored: the database is corrupt"},
 		"other":       {errors.New("broken"), 500, "not stored"},
