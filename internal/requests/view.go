@@ -49,7 +49,7 @@ func (e *entry) redact() {
 			} else {
 				value = models.RedactField(name, value)
 			}
-			e.Header = append(e.Header, Field{take(models.Redact(name)), take(value)})
+			e.Header = append(e.Header, Field{take(name), take(value)})
 		}
 	}
 }
