@@ -33,7 +33,7 @@ const (
 var (
 	// ErrNoServer means that no server listens, so that a request was not sent.
 	ErrNoServer = errors.New("no server runs")
-	// errEnded means that a request was sent, and the response is missing, incomplete or not valid.
+	// errEnded means that a request was sent, and the response is missing, incomplete or not understood.
 	errEnded = errors.New("the response of the server is missing or incomplete")
 )
 
@@ -120,16 +120,19 @@ func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []erro
 	response, err := c.create(ctx, records)
 	if err == nil {
 		defer response.Body.Close()
+		err = lost(response.Request, errEnded)
 		for _, outcome := range lines[struct{}](c, response) {
 			if len(outcomes) == len(records) {
 				break
+			}
+			if errors.As(outcome, new(*VersionError)) {
+				err = outcome
 			}
 			if exists, ok := errors.AsType[*storage.ExistsError](outcome); ok && exists.Identical {
 				exists.Stored = records[len(outcomes)].Plant // which the server does not send again
 			}
 			outcomes = append(outcomes, outcome)
 		}
-		err = c.lost(response.Request)
 	}
 	return append(outcomes, slices.Repeat([]error{err}, len(records)-len(outcomes))...)
 }
@@ -160,17 +163,8 @@ func (c *Client) Get(ctx context.Context, id int64) (models.Plant, error) {
 
 // List yields plants in ascending order.
 func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
-	return c.list(ctx, from, false)
-}
-
-// ListDescending yields plants in descending order.
-func (c *Client) ListDescending(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
-	return c.list(ctx, from, true)
-}
-
-func (c *Client) list(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
-		response, err := c.do(ctx, http.MethodGet, fmt.Sprintf("/plants?from=%d&descending=%t", from, descending), http.NoBody)
+		response, err := c.do(ctx, http.MethodGet, "/plants?from="+strconv.FormatInt(from, 10), http.NoBody)
 		if err != nil {
 			yield(storage.Record{}, err)
 			return
@@ -204,7 +198,7 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 		return errSlow // the server can only close the connection
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return c.lost(response.Request)
+		return lost(response.Request, errEnded)
 	}
 	text := response.Trailer.Get(failureTrailer)
 	if err != nil || text == "" {
@@ -230,12 +224,15 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	case err != nil && ctx.Err() == nil && errors.Is(err, ErrNoServer):
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	case err != nil:
-		return nil, c.lost(request)
+		return nil, lost(request, errEnded)
 	case response.StatusCode == http.StatusOK:
 		return response, nil
 	}
 	defer response.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, maxReply)) // an incomplete one is not an Error
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply))
+	if err != nil {
+		return nil, lost(request, errEnded)
+	}
 	return nil, c.decode(request, text)
 }
 
@@ -245,24 +242,29 @@ func (c *Client) decode(request *http.Request, text []byte) error {
 	err := json.Unmarshal(text, &f)
 	unknownPath := f.Kind == "" && (f.Code == models.CodeMethodNotAllowed || f.Code == models.CodeNotFound)
 	if err != nil || f.Code == 0 || unknownPath {
-		return c.lost(request)
+		return c.misunderstood(request)
 	}
 	return f.err()
 }
 
-// lost returns the error for a response that is missing, incomplete or not valid. A POST may have
-// changed the store (C5.28).
-func (c *Client) lost(request *http.Request) error {
+// misunderstood returns the error for a response that has come, and is not one of this version.
+func (c *Client) misunderstood(request *http.Request) error {
+	if own := ReadVersion().String(); c.info.Version != own {
+		return lost(request, &VersionError{Server: c.info.Version, Command: own})
+	}
+	return lost(request, errEnded)
+}
+
+// lost returns the error for a request without a result, for this cause or because its context has ended.
+// A POST may have changed the store (C5.28).
+func lost(request *http.Request, cause error) error {
 	kind, err := storage.ErrUnavailable, request.Context().Err()
 	if request.Method == http.MethodPost {
 		kind = storage.ErrUnknown
 	} else if err != nil {
 		return err
 	}
-	if own := ReadVersion().String(); err == nil && c.info.Version != own {
-		err = &VersionError{Server: c.info.Version, Command: own}
-	}
-	return fmt.Errorf("%w: %w", kind, cmp.Or(err, errEnded))
+	return fmt.Errorf("%w: %w", kind, cmp.Or(err, cause))
 }
 
 // fetch sends a request and returns the value of its response.
@@ -272,32 +274,37 @@ func fetch[T any](ctx context.Context, c *Client, method, path string, bound int
 		return value, err
 	}
 	defer response.Body.Close()
-	if json.UnmarshalRead(io.LimitReader(response.Body, bound), &value) != nil {
-		err = c.lost(response.Request)
+	text, err := io.ReadAll(io.LimitReader(response.Body, bound))
+	switch {
+	case err != nil:
+		err = lost(response.Request, errEnded)
+	case json.Unmarshal(text, &value) != nil:
+		err = c.misunderstood(response.Request)
 	}
 	return value, err
 }
 
-// lines yields the lines of a response: values or errors. An error of lost is the last one.
+// lines yields the lines of a response: values or errors. An error of [lost] is the last one.
 func lines[T any](c *Client, response *http.Response) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		in := bufio.NewScanner(response.Body)
 		in.Buffer(nil, maxPlant)
-		for in.Scan() {
+		understood := true
+		for understood && in.Scan() {
 			var line struct {
 				Value   T       `json:",embed"`
 				Failure failure `json:",embed"`
 			}
-			if json.Unmarshal(in.Bytes(), &line, json.RejectUnknownMembers(true)) != nil { // what it does not know may be a failure
-				yield(line.Value, c.lost(response.Request))
-				return
-			}
-			if !yield(line.Value, line.Failure.err()) {
+			understood = json.Unmarshal(in.Bytes(), &line, json.RejectUnknownMembers(true)) == nil // what it does not know may be a failure
+			if understood && !yield(line.Value, line.Failure.err()) {
 				return
 			}
 		}
-		if in.Err() != nil {
-			yield(*new(T), c.lost(response.Request))
+		switch {
+		case in.Err() != nil: // perhaps within a line
+			yield(*new(T), lost(response.Request, errEnded))
+		case !understood:
+			yield(*new(T), c.misunderstood(response.Request))
 		}
 	}
 }

@@ -104,7 +104,6 @@ func (o *Operator) pageCreates(w *response, r *http.Request) error {
 	case afterErr != nil || waitErr != nil || wait > maxWait:
 		return models.Errorf(models.CodeBadRequest, "after: must be a number; wait: must be at most %v, such as 10s", maxWait)
 	}
-	w.untimed(r)
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
 	first, all := o.Creates.since(ctx, after)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"iter"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -42,6 +43,11 @@ type remote struct {
 // Create implements [storagetest.Store].
 func (r *remote) Create(ctx context.Context, id int64, plant models.Plant) error {
 	return r.CreateAll(ctx, []storage.Record{{ID: id, Plant: plant}})[0]
+}
+
+// ListDescending implements [storagetest.Store]: no command needs it of a client.
+func (r *remote) ListDescending(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+	return r.store.ListDescending(ctx, from)
 }
 
 // Ready implements [storagetest.Store].

@@ -2,7 +2,7 @@
 // listener serves only the paths that the table allows it:
 //
 //	Admin     ADMIN_ADDR, for tools: probes, metrics, reset and requests
-//	Socket    a Unix socket next to the database, for commands: all paths; only the user of the server can open it
+//	Socket    a Unix socket next to the database, for commands; only the user of the server can open it
 //	Page      the page of plantstore plants browse: paths that read, behind a key
 //
 // Responses are JSON; several values are JSON Lines. A failure is an Error with status 400, as in the API
@@ -46,20 +46,20 @@ const pageRequests = "/page/requests"
 // endpoints returns the table.
 func endpoints() []endpoint {
 	return []endpoint{
-		{"GET", "/livez", Admin | Socket, (*Operator).live},
+		{"GET", "/livez", Admin, (*Operator).live},
 		{"GET", "/readyz", Admin | Socket, (*Operator).ready},
-		{"GET", "/metrics", Admin | Socket, (*Operator).metrics},
+		{"GET", "/metrics", Admin, (*Operator).metrics},
 		{"POST", "/reset", Admin | Socket, (*Operator).reset},
 		{"GET", "/requests", Admin | Socket, (*Operator).requests},
-		{"DELETE", "/requests", Admin | Socket, (*Operator).requests},
+		{"DELETE", "/requests", Admin, (*Operator).requests},
 		{"GET", "/info", Socket, (*Operator).info},
 		{"GET", "/plant", Socket, (*Operator).get},      // ?id=7
-		{"GET", "/plants", Socket, (*Operator).list},    // ?from=7&descending=true
+		{"GET", "/plants", Socket, (*Operator).list},    // ?from=7
 		{"POST", "/plants", Socket, (*Operator).create}, // those of the body, in JSON Lines
 		{"GET", "/snapshot", Socket, (*Operator).snapshot},
 		{"GET", "/count", Socket | Page, (*Operator).count},
 		{"GET", "/page/plants", Socket | Page, (*Operator).pagePlants},   // ?from=7&descending=true&name=Mon
-		{"GET", "/page/creates", Socket | Page, (*Operator).pageCreates}, // ?after=7&wait=10s, the last ones
+		{"GET", "/page/creates", Socket | Page, (*Operator).pageCreates}, // ?after=7&wait=1s, the last ones
 		{"GET", pageRequests, Socket | Page, (*Operator).requests},
 	}
 }

@@ -89,23 +89,13 @@ type corruption struct {
 // A listFunc is List or ListDescending of a store.
 type listFunc func(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
 
-// direction returns the method of a store for the parameter descending.
-func direction(store *storage.Store, r *http.Request) listFunc {
-	if isDescending(r) {
-		return store.ListDescending
-	}
-	return store.List
-}
-
-func isDescending(r *http.Request) bool { return r.URL.Query().Get("descending") == "true" }
-
 // pagePlants responds with plants for people, from an id on, or down, or with those of them whose names begin
 // with a text.
 func (o *Operator) pagePlants(w *response, r *http.Request) error {
-	q := query{list: direction(o.Store, r), end: math.MaxInt64, step: 1, prefix: r.URL.Query().Get("name")}
+	q := query{list: o.Store.List, end: math.MaxInt64, step: 1, prefix: r.URL.Query().Get("name")}
 	first := int64(math.MinInt64)
-	if isDescending(r) {
-		first, q.end, q.step = q.end, first, -1
+	if r.URL.Query().Get("descending") == "true" {
+		q.list, first, q.end, q.step = o.Store.ListDescending, q.end, first, -1
 	}
 	var err error
 	if q.from, err = idParam(r, "from", first); err != nil {

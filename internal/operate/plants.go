@@ -66,14 +66,14 @@ func (o *Operator) get(w *response, r *http.Request) error {
 	return w.reply(storage.Record{ID: id, Plant: plant})
 }
 
-// list responds with the plants from an id on, or down.
+// list responds with the plants from an id on.
 func (o *Operator) list(w *response, r *http.Request) error {
 	from, err := idParam(r, "from", 0)
 	if err != nil {
 		return err
 	}
 	w.sendLines()
-	for record, err := range direction(o.Store, r)(r.Context(), from) {
+	for record, err := range o.Store.List(r.Context(), from) {
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -76,7 +75,6 @@ func (o *Operator) reset(w *response, r *http.Request) error {
 
 // requests responds with the kept requests. Those for the page have lines.
 func (o *Operator) requests(w *response, r *http.Request) error {
-	w.untimed(r)
 	all, failure := o.Requests.Query(r)
 	if failure != nil {
 		return failure
@@ -91,11 +89,4 @@ func (o *Operator) requests(w *response, r *http.Request) error {
 		}
 	}
 	return nil
-}
-
-// untimed removes the time limit of the request, which would end a wait.
-func (w *response) untimed(r *http.Request) {
-	if r.Body == http.NoBody {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	}
 }
