@@ -13,6 +13,8 @@ import (
 // from level up, such as:
 //
 //	03:21:59 422 POST /plants  name: is required  (alice, 0.6 ms)
+//
+// Those of the server's own failures end with the X-Request-Id, by which a client reports them.
 func Requests(to *Buffer, level slog.Leveler, color bool) middleware.Observe {
 	return func(_ context.Context, o *middleware.Outcome) {
 		if o.Level < level.Level() {
@@ -50,6 +52,9 @@ func requestLine(o *middleware.Outcome, colored bool) string {
 	}
 	if o.Subject != "" {
 		details = o.Subject + ", " + details
+	}
+	if o.Level > slog.LevelInfo { // the client may report it
+		details += ", " + o.RequestID
 	}
 	return fmt.Sprintf("%s %s %s\n", o.Began.Add(o.Took).Format(time.TimeOnly), code, Line(request+"  ("+details+")"))
 }

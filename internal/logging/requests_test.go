@@ -27,11 +27,12 @@ func TestRequests(t *testing.T) {
 		{middleware.Outcome{Name: middleware.Read, Status: 200}, "200 POST /plants  (0.6 ms)"},
 		{middleware.Outcome{Name: middleware.Refused, Error: models.NewError(422, "name: is required"), Subject: "a\x1b[2J"}, "\x1b[93m422\x1b[0m POST /plants  name: is required  (a\\u001b[2J, 0.6 ms)"},
 		{middleware.Outcome{Name: middleware.Refused, Error: models.NewError(401, "bad token").WithCause(errors.New("no kid"))}, "\x1b[93m401\x1b[0m POST /plants  bad token  (0.6 ms)"},
-		{middleware.Outcome{Name: middleware.Failed, Level: slog.LevelError, Error: failure}, "\x1b[91m500\x1b[0m POST /plants  the server failed: panic\\u000astack  (0.6 ms)"},
+		{middleware.Outcome{Name: middleware.Failed, Level: slog.LevelError, Error: failure}, "\x1b[91m500\x1b[0m POST /plants  the server failed: panic\\u000astack  (0.6 ms, mine-1)"},
+		{middleware.Outcome{Name: middleware.Failed, Level: slog.LevelWarn, Error: models.NewError(503, "busy"), Subject: "alice"}, "\x1b[91m503\x1b[0m POST /plants  busy  (alice, 0.6 ms, mine-1)"},
 		{middleware.Outcome{Name: middleware.Fault, Error: failure}, "\x1b[93m500\x1b[0m POST /plants  the server failed  (on demand, 0.6 ms)"},
 	} {
 		o := test.outcome
-		o.Request, o.Method, o.Path, o.Began, o.Took = request, "POST", "/plants", began, 600*time.Microsecond
+		o.Request, o.Method, o.Path, o.Began, o.Took, o.RequestID = request, "POST", "/plants", began, 600*time.Microsecond, "mine-1"
 		var out bytes.Buffer
 		buffer := logging.NewBuffer(&out)
 		logging.Requests(buffer, slog.LevelInfo, true)(t.Context(), &o)
