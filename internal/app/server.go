@@ -1,9 +1,9 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
+	"net/http"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/faults"
@@ -11,16 +11,8 @@ import (
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
 	"plantstore/middleware"
-	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/routes"
-)
-
-// The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
-// is not set.
-const (
-	exampleScope = "plants:create"
-	exampleRate  = "100/s"
 )
 
 func (a *App) newServer() error {
@@ -36,12 +28,7 @@ func (a *App) newServer() error {
 	if c.RateLimit.Requests > 0 {
 		options.RateLimit = ratelimit.New(c.RateLimit)
 	}
-	handler, err := routes.New(options)
-	if c.Faults {
-		handler, err = faults.New(options, faults.Options{
-			Accepts: a.verifier.Accepts, Forbidden: auth.MissingScope(cmp.Or(c.JWTScope, exampleScope)), Rate: exampleRate,
-		})
-	}
+	handler, err := a.newHandler(options)
 	if err != nil {
 		return err
 	}
@@ -61,6 +48,13 @@ func (a *App) newServer() error {
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil
+}
+
+func (a *App) newHandler(options routes.Options) (http.Handler, error) {
+	if a.config.Faults {
+		return faults.New(options, a.verifier.Accepts, a.config.JWTScope)
+	}
+	return routes.New(options)
 }
 
 // observe returns what gets the outcome of each request: the log, the metrics and the kept requests.

@@ -12,34 +12,34 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
 
 	"plantstore/internal/server"
 	"plantstore/middleware"
+	"plantstore/middleware/auth"
 	"plantstore/models"
 	"plantstore/routes"
 )
 
-// Options are the settings of faults. Scope and Rate may be empty.
-type Options struct {
-	// Accepts reports whether a token is valid, without counting it.
-	Accepts func(ctx context.Context, token string) bool
-	// Forbidden is the error of code 403.
-	Forbidden error
-	// Rate is the rate that error 429 names if the routes have no limit, such as 100/s.
-	Rate string
-}
+// The scope and the rate that the errors 403 and 429 name if there is none.
+const (
+	exampleScope = "plants:create"
+	exampleRate  = "100/s"
+)
 
-// New returns the handler of all routes with faults on demand. Store and Verify must be set.
-func New(o routes.Options, faults Options) (http.Handler, error) {
-	o.Verify = verify(o.Verify, faults.Forbidden)
-	o.RateLimit = limiter{o.RateLimit, faults.Rate}
+// New returns the handler of all routes with faults on demand. Store and Verify must be set. The function
+// accepts reports whether a token is valid, without counting it. Verify requires the scope, which may be
+// empty.
+func New(o routes.Options, accepts func(ctx context.Context, token string) bool, scope string) (http.Handler, error) {
+	o.Verify = verify(o.Verify, auth.MissingScope(cmp.Or(scope, exampleScope)))
+	o.RateLimit = limiter{o.RateLimit}
 	o.Store = store{o.Store}
 	o.Observe = observe(o.Observe)
 	next, err := routes.New(o)
-	return handler{next, faults.Accepts, o.Origins.Header(""), o.Observe}, err
+	return handler{next, accepts, o.Origins.Header(""), o.Observe}, err
 }
 
 type handler struct {

@@ -51,11 +51,7 @@ func newHandler(t *testing.T, store routes.Store, logs ...io.Writer) (h http.Han
 				all = append(all, "delay")
 			}
 		},
-	}, faults.Options{
-		Accepts:   func(_ context.Context, token string) bool { return token == "good" },
-		Forbidden: models.NewError(models.CodeForbidden, "no scope"),
-		Rate:      "100/s",
-	}))(t)
+	}, func(_ context.Context, token string) bool { return token == "good" }, ""))(t)
 	return h, func() []string {
 		last := all
 		all = nil

@@ -21,11 +21,7 @@ func verify(next middleware.Verify, forbidden error) middleware.Verify {
 }
 
 // A limiter makes the requests wait that demand it. The other limiter may be nil.
-type limiter struct {
-	middleware.Limiter
-
-	rate string // without another limiter
-}
+type limiter struct{ middleware.Limiter }
 
 func (l limiter) Take(ctx context.Context, client string) time.Duration {
 	switch {
@@ -39,7 +35,7 @@ func (l limiter) Take(ctx context.Context, client string) time.Duration {
 
 func (l limiter) Rate() string {
 	if l.Limiter == nil {
-		return l.rate
+		return exampleRate
 	}
 	return l.Limiter.Rate()
 }

@@ -50,10 +50,7 @@ func NewServer(t testing.TB) *Server {
 	check(t, err)
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
 	observe := middleware.AccessLog(logger)
-	handler, err := faults.New(
-		routes.Options{Store: store, Verify: verifier.Verify, Observe: observe},
-		faults.Options{Accepts: verifier.Accepts, Forbidden: auth.MissingScope("plants:create"), Rate: "100/s"},
-	)
+	handler, err := faults.New(routes.Options{Store: store, Verify: verifier.Verify, Observe: observe}, verifier.Accepts, "")
 	check(t, err)
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	check(t, err)
