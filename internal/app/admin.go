@@ -13,7 +13,7 @@ import (
 )
 
 // listenControl creates the control socket next to the configured database, also for an ephemeral
-// server, so that commands find it. They wait until startOperators.
+// server, so that commands find it. They wait until startOperate.
 func (a *App) listenControl(ctx context.Context) {
 	database := a.config.Storage.Path
 	if database == "" { // the engine serves several processes
