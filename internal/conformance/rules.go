@@ -62,7 +62,7 @@ func Rules() []Rule {
 		{"C2.14", "name and tag are kept byte for byte", ""},
 		{"C2.15", "A body over the limit is refused unread, and the client gets the response", ""},
 		{"C2.16", "A body cut short stores nothing", ""},
-		{"C3.17", "/plants is the only path. Queries are ignored, and nothing redirects", ""},
+		{"C3.17", "/plants is the only path. Queries are ignored. Only / may redirect, and only browsers", ""},
 		{"C3.18", "Any other method is error 405 with Allow. Methods are case-sensitive", ""},
 		{"C3.19", "CORS is off, or on for configured origins, and then on every response", ""},
 		{"C4.20", "Authorization: Bearer and a JWT, once", ""},
