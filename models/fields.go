@@ -1,5 +1,17 @@
 package models
 
+import "reflect"
+
+// PropertyNames returns the names of all properties of a [NewPlant] in JSON.
+func PropertyNames() (names []string) {
+	for field := range reflect.TypeFor[NewPlant]().Fields() {
+		if field.IsExported() {
+			names = append(names, field.Tag.Get("json"))
+		}
+	}
+	return names
+}
+
 // A TextField is a field of a plant that is a text. All of them are, besides the id.
 type TextField struct {
 	// Name is the name in JSON and in CSV.

@@ -52,6 +52,9 @@ func (p Plant) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), err
 }
 
+// PlantsPath is the path of the only operation (C1.1).
+const PlantsPath = "/plants"
+
 // A NewPlant is the body of a create request: a [Plant] and the id that the client
 // chose for it. [Decoder] fills it, and checks the rules in the struct tags. Their texts are in
 // validation.go. The rules of a field that may be absent begin with omitempty.

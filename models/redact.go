@@ -3,8 +3,10 @@ package models
 import (
 	"bytes"
 	"encoding/base64"
-	"strconv"
+	"encoding/hex"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // Redacted replaces what may be a credential (C4.25).
@@ -13,10 +15,10 @@ const Redacted = "REDACTED"
 const (
 	// maxClientText is the maximum length of a [ClientText] in bytes.
 	maxClientText = 255
-	// minTokenHeader and maxTokenHeader bound the header of a token in base64url. The shortest is
-	// {"alg":"HS256"}.
+	// minTokenHeader is the length of the shortest header of a token, {"alg":"HS256"}, in base64url.
 	minTokenHeader = 20
-	maxTokenHeader = 2 << 10
+	// MaxTokenHeader is the maximum size of the header of a token in bytes (C4.25a).
+	MaxTokenHeader = 2 << 10
 )
 
 // ClientText returns a text of a client or an issuer for the log or an Error: at most its first 255
@@ -44,36 +46,63 @@ func CredentialScheme(value string) string {
 // RedactField returns the value of a header field or another named text, or [Redacted] if name or value
 // show that it may be a credential (C4.25).
 func RedactField(name, value string) string {
-	if namesCredential(strings.ToLower(name)) || holdsCredential(strings.ToLower(value)) || Redact(value) != value {
+	plain, unfolded := strings.ToLower(unescaped(value)), strings.Join(strings.Fields(value), "")
+	if namesCredential(strings.ToLower(name)) || holdsCredential(plain) || hasUserinfo(value) || hasUserinfo(plain) || Redact(unfolded) != unfolded {
 		return Redacted
 	}
 	return value
 }
 
+// credentialWords are in the names of credentials, or schemes.
+var credentialWords = [...]string{ //nolint:gochecknoglobals // never changed
+	"auth", "token", "key", "secret", "cookie", "password", "signature", "bearer", "basic",
+}
+
 func namesCredential(name string) bool {
-	for part := range strings.FieldsSeq("auth token key secret cookie password signature bearer basic") {
-		if strings.Contains(name, part) {
+	return slices.ContainsFunc(credentialWords[:], func(word string) bool { return strings.Contains(name, word) })
+}
+
+// toWords makes words of a text, between spaces. = and & are words, too.
+var toWords = strings.NewReplacer( //nolint:gochecknoglobals // never changed
+	"=", " = ", ":", " = ", "&", " & ", "?", " ", "#", " ", ";", " ", ",", " ", "+", " ",
+	`"`, " ", "'", " ", `\`, " ", "(", " ", ")", " ", "{", " ", "}", " ", "<", " ", ">", " ")
+
+// holdsCredential reports whether a text in lower case has a word after a scheme, or a value after the name
+// of a credential.
+func holdsCredential(text string) bool {
+	if !namesCredential(text) {
+		return false // most texts, soon
+	}
+	named, value, scheme := false, false, false // about the words before
+	for word := range strings.FieldsSeq(toWords.Replace(text)) {
+		switch {
+		case word == "=":
+			value = value || named
+		case word == "&":
+			scheme = false
+		case value || scheme:
 			return true
+		default:
+			last := word[strings.LastIndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' })+1:]
+			named, scheme = namesCredential(word), last == "bearer" || last == "basic"
 		}
 	}
 	return false
 }
 
-// holdsCredential reports whether a text has a word after a scheme, a parameter with the name of a
-// credential, or a URL with userinfo.
-func holdsCredential(text string) bool {
-	scheme := false // whether the word before is one
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("&;?, \t", r) }) {
-		name, value := word, ""
-		if i := strings.IndexAny(word, "=:"); i >= 0 {
-			name, value = word[:i], word[i+1:]
+// hasUserinfo reports whether a text has a URL with userinfo.
+func hasUserinfo(text string) bool {
+	if !strings.Contains(text, "@") {
+		return false
+	}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '?' || r == '#' || unicode.IsSpace(r) }) {
+		before := "scheme:"
+		for part := range strings.SplitSeq(word, "/") {
+			if before == "" && strings.Contains(part, "@") {
+				return true
+			}
+			before = part
 		}
-		_, rest, _ := strings.Cut(word, "//")
-		authority, _, _ := strings.Cut(rest, "/")
-		if scheme || value != "" && namesCredential(name) || strings.Contains(authority, "@") {
-			return true
-		}
-		scheme = name == "bearer" || name == "basic"
 	}
 	return false
 }
@@ -118,7 +147,7 @@ func isBase64URL(r rune) bool {
 
 // endsInObject reports whether a text in base64url ends in a JSON object, as the header of a token is.
 func endsInObject(text string) bool {
-	text = text[max(0, len(text)-maxTokenHeader):]
+	text = text[max(0, len(text)-base64.RawURLEncoding.EncodedLen(MaxTokenHeader)):]
 	for range 4 { // other text may stand directly before it
 		if len(text) < minTokenHeader {
 			break
@@ -162,9 +191,9 @@ func lastEscape(text []byte) (start int, code byte) {
 	default:
 		return -1, 0
 	}
-	number, err := strconv.ParseUint(string(text[n-2:]), 16, 8)
-	if err != nil {
+	var decoded [1]byte
+	if _, err := hex.Decode(decoded[:], text[n-2:]); err != nil {
 		return -1, 0
 	}
-	return start, byte(number)
+	return start, decoded[0]
 }

@@ -29,9 +29,10 @@ func TestRedact(t *testing.T) {
 		"Bearer" + token + " x":                                "REDACTED x",
 		header + ".":                                           "REDACTED",
 		dots("%2e"):                                            "REDACTED",
-		"a " + dots("%25252E"):                                 "REDACTED",
-		`{"t":"{\"t\":\"` + dots(`\\u002E`) + `\"}"}`:          "REDACTED",
-		`\u0025` + dots(`\u00252e`):                            "REDACTED",
+		base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256"`+strings.Repeat(" ", 2<<10-16)+"}")) + "." + signature: "REDACTED",
+		"a " + dots("%25252E"):                        "REDACTED",
+		`{"t":"{\"t\":\"` + dots(`\\u002E`) + `\"}"}`: "REDACTED",
+		`\u0025` + dots(`\u00252e`):                   "REDACTED",
 	} {
 		if got := models.Redact(text); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
@@ -39,7 +40,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestRedactField checks that everything that may be a credential is left out.
+// TestRedactField checks that everything that may be a credential is left out, however it is written, and
+// nothing else.
 func TestRedactField(t *testing.T) {
 	t.Parallel()
 	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
@@ -47,8 +49,13 @@ func TestRedactField(t *testing.T) {
 		"X-Auth-Token": {"opaque"}, "Api-Key": {"opaque"}, "X-Amz-Security-Token": {"opaque"}, "X-Forwarded-Authorization": {"Bearer sk_1"},
 		"Authorisation": {"Bearer sk_1"}, "cookie": {"a=b"}, "X-Secret": {"x"}, "X-Password": {"x"}, "X-Hub-Signature": {"x"},
 		"X": {
-			"a BASIC dXNlcjpwYXNz", "bearer:sk_1", "Bearer: sk_1", "a " + token, token[:30] + " " + token[30:], "eyJhbGciOiJI UzI1NiJ9.eyJzdWIiOiJhYiIsImV4cCI6MX0.c2ln",
-			"https://a:b@x.test/", "https://x.test/?api_key=1", "a=1&X-Amz-Signature=2", "access_token%3d=3",
+			"a " + token, token[:30] + " " + token[30:], token[:8] + " " + token[8:], token[:8] + "\t " + token[8:14] + " " + token[14:],
+			"a BASIC dXNlcjpwYXNz", "bearer:sk_1", "Bearer: sk_1", "'Bearer sk_1'", "x=Bearer sk_1", `{"h": "Bearer sk_1"}`, "a, (Bearer sk_1)",
+			"?h=Bearer%20sk_1", "?h=Bearer+sk_1", "/Bearer%2520sk_1", `{\"h\":\"Bearer sk_1\"}`,
+			"token: a", "token = a", "a; token=a", "https://x.test/?api_key=1", "a=1&X-Amz-Signature=2", "access_token%3d=3", "?%74oken=a", "token[0]=a",
+			"https://x.test/cb#token=a", "x.token.y=a", "token=%26a", `{"api_key": 1}`, `{\"api_key\":\"a\"}`, `{"\u0074oken":1}`, "<a token='b'>",
+			"https://a:b@x.test/", "https://a@x.test", "http://a:b,c@x/plants", "http://a:b&c@x/plants", "https://a:b;c@x/", "http://a:b%2Fc@x",
+			"?u=http%3A%2F%2Fa%3Ab%40x", "(see https://a:b@x.test/)", "https://x.test/https://a:b@x.test/", "//a@x",
 		},
 	} {
 		for _, value := range values {
@@ -57,12 +64,31 @@ func TestRedactField(t *testing.T) {
 			}
 		}
 	}
-	for name, value := range map[string]string{
-		"Access-Control-Request-Headers": "authorization, x-api-key", "User-Agent": "Basically/1.0 (+https://x.test/@a) Bearer", "": "limit=10&basic",
+	for name, values := range map[string][]string{
+		"Access-Control-Request-Headers": {"authorization, x-api-key"}, "Cache-Control": {"max-age=0"},
+		"User-Agent": {"Basically/1.0 (+https://x.test/@a) Bearer", "Monkey/5.0 (X11; Linux x86_64) rv:1"},
+		"Referer":    {"https://x.test:80/monkeys?mail=a@b.test", "http://localhost:8080/a//b?c=d#e@f"},
+		"":           {"limit=10&basic", "type=basic&limit=10", "/plants/authors", "%zz%"},
 	} {
-		if got := models.RedactField(name, value); got != value {
-			t.Errorf("%s: %s: got %s", name, value, got)
+		for _, value := range values {
+			if got := models.RedactField(name, value); got != value {
+				t.Errorf("%s: %s: got %s", name, value, got)
+			}
 		}
+	}
+}
+
+// BenchmarkRedactField redacts 8 KB that have much of what credentials have.
+func BenchmarkRedactField(b *testing.B) {
+	for name, text := range map[string]string{
+		"words": "a:b=", "userinfo": "//a/@", "tokens": "eyJhbGciOiJI.", "escapes": "%2525", "blanks": "bearer & ", "slashes": `\\\u00`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(text, 8<<10/len(text)) + " key"
+			for b.Loop() {
+				models.RedactField("x", text)
+			}
+		})
 	}
 }
 

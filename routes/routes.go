@@ -64,7 +64,7 @@ func New(options Options) (http.Handler, error) {
 	router.NoMethod(middleware.MethodNotAllowed)
 
 	plants := newPlants(options)
-	router.POST("/plants",
+	router.POST(models.PlantsPath,
 		middleware.Bearer(options.Verify, options.NoToken),
 		middleware.RateLimit(options.RateLimit),
 		middleware.JSONOnly(),

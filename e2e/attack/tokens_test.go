@@ -79,6 +79,7 @@ func TestTokensAreHidden(t *testing.T) {
 			"TOKEN /plants HTTP/1.1\r\nHost: x\r\n\r\n",
 			"GET /plants TOKEN\r\nHost: x\r\n\r\n",
 			"POST /plants?api_key=opaque-credential HTTP/1.1\r\nHost: x\r\nX-Auth-Token: opaque-credential\r\nAuthorisation: Bearer opaque-credential\r\nAuthorization: opaque-credential x\r\n\r\n",
+			"POST /plants?%74oken=opaque-credential HTTP/1.1\r\nHost: x\r\nX: token: opaque-credential\r\nReferer: https://a:b;opaque-credential@x/\r\nX: {\"h\": \"Bearer opaque-credential\"}\r\n\r\n",
 		} {
 			sent++
 			must.Get(plantstore.Dial(t, s.BaseURL).Do(replacer.Replace(template)))(t)

@@ -78,7 +78,7 @@ func cause(ctx context.Context, code models.Code) bool {
 // ServeHTTP implements [http.Handler].
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := &demand{Fault: ParsePrefer(r.Header["Prefer"])}
-	if d.Fault == (Fault{}) || r.Method != http.MethodPost || r.URL.Path != plantsPath || !h.authorized(r) {
+	if d.Fault == (Fault{}) || r.Method != http.MethodPost || r.URL.Path != models.PlantsPath || !h.authorized(r) {
 		h.routes.ServeHTTP(w, r)
 		return
 	}

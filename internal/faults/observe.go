@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"plantstore/middleware"
+	"plantstore/models"
 )
 
 // appliedField is the header field with the preferences that were honored (RFC 7240).
@@ -57,7 +58,7 @@ func observe(next middleware.Observe) middleware.Observe {
 	}
 	return func(ctx context.Context, o *middleware.Outcome) {
 		if d := demandOf(ctx); d != nil {
-			o.Method, o.Path = http.MethodPost, plantsPath
+			o.Method, o.Path = http.MethodPost, models.PlantsPath
 			d.amend(o)
 		}
 		next(ctx, o)

@@ -9,9 +9,6 @@ import (
 	"plantstore/models"
 )
 
-// plantsPath is the path of the only operation (C1.1).
-const plantsPath = "/plants"
-
 // change changes a request so that it fails with this code. It returns false for a code that no
 // change of a request causes.
 func change(r *http.Request, code models.Code) bool {

@@ -8,13 +8,15 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/golang-jwt/jwt/v5"
+
+	"plantstore/models"
 )
 
 // The limits of what is parsed before a signature is verified (C4.25a): a parser that recurses would
 // keep a large stack for each connection.
 const (
-	maxHeader = 2 << 10 // bytes, decoded
-	maxDepth  = 16      // of objects and arrays, in the header and in the claims
+	maxHeader = models.MaxTokenHeader
+	maxDepth  = 16 // of objects and arrays, in the header and in the claims
 )
 
 // maxTrials is the maximum number of keys that a token is tried with (C4.25a).
