@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,9 @@ const maxNotes = 5
 
 // notesOf returns what may be wrong with a request that is not refused for it.
 func notesOf(o *middleware.Outcome, body []byte) (notes []string) {
+	if o.Error != nil && o.Error.Code == models.CodeBadRequest {
+		return nil // not JSON, which its message says
+	}
 	for _, name := range unknownProperties(body) {
 		notes = append(notes, "unknown property "+strconv.Quote(name)+" is ignored"+meant(name))
 	}
@@ -40,11 +44,13 @@ func unknownProperties(body []byte) (names []string) {
 	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
 		return nil
 	}
+	known := models.PropertyNames()
 	for d.PeekKind() == jsontext.KindString && len(names) < maxNotes {
-		name, _ := d.ReadToken() // it is a string
-		switch text := name.String(); text {
-		case "id", "name", "tag":
-		default:
+		name, err := d.ReadToken()
+		if err != nil {
+			break // the body is cut off or malformed
+		}
+		if text := name.String(); !slices.Contains(known, text) {
 			names = append(names, models.ClientText(text))
 		}
 		if d.SkipValue() != nil {
@@ -56,7 +62,7 @@ func unknownProperties(body []byte) (names []string) {
 
 // meant returns the property of a plant that a misspelled name is near to, such as " (tag?)", or "".
 func meant(name string) string {
-	for _, property := range []string{"id", "name", "tag"} {
+	for _, property := range models.PropertyNames() {
 		if misspell.Near(strings.ToLower(name), property) {
 			return fmt.Sprintf(" (%s?)", property)
 		}
@@ -64,5 +70,7 @@ func meant(name string) string {
 	return ""
 }
 
-// isCreate reports whether a request is a POST /plants.
-func isCreate(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Path == "/plants" }
+// isCreate reports whether a request is a create.
+func isCreate(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.URL.Path == models.PlantsPath
+}

@@ -58,7 +58,7 @@ func (e *entry) redact() {
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // credential returns the scheme of a credential, and its outcome in the place of the rest. Only a create
-// checks it.
+// checks it, unless the server has no keys yet.
 func (e *entry) credential(value string) string {
 	scheme := models.CredentialScheme(value)
 	if scheme != "" {
@@ -67,7 +67,7 @@ func (e *entry) credential(value string) string {
 	switch {
 	case e.Error == int(models.CodeUnauthorized), e.Error == int(models.CodeForbidden):
 		return scheme + "(refused: " + e.Message + ")"
-	case isCreate(e.sent):
+	case e.Subject != "":
 		return scheme + "(valid, subject " + e.Subject + ")"
 	}
 	return scheme + "(not checked)"
