@@ -83,7 +83,8 @@ func (tb *tab) copyCommand(number int) string {
 }
 
 // TestRequests checks that a refused request is shown without a reload, with the property that is wrong,
-// and that the view fits its window, with 200 requests and none.
+// and that the view fits its window, with 200 requests and none; and that a view that was paused while the server
+// was restarted shows the requests to the new server.
 func TestRequests(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Args: []string{"--ephemeral"}})
 	tabs := map[string]*tab{}
@@ -128,6 +129,12 @@ func TestRequests(t *testing.T) {
 		tb.look("requests " + name + " 3 open")
 		tb.checkQuiet()
 	}
+	tb.click("#live")
 	server.Stop()
 	tb.await("plantstore serve creates it")
+	server = plantstore.Start(t, plantstore.Options{Dir: server.Dir, Args: []string{"--ephemeral"}})
+	server.Post(server.Token("--subject", "bob"), `{"id":7,"name":"After the restart"}`)
+	tb.click("#live")
+	tb.awaitTrue(`document.querySelectorAll('#received > li').length === 1`)
+	tb.await("bob")
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"time"
 
 	"plantstore/internal/files"
 	"plantstore/internal/operate"
@@ -40,7 +41,10 @@ func (a *App) newOperator() *operate.Operator {
 		place = "temporary plants, read from the running server"
 	}
 	return operate.New(operate.Options{
-		Info:  operate.Info{Version: operate.ReadVersion().String(), BaseURL: a.BaseURL(), Ephemeral: a.seed != nil, Place: place, MaxBodyBytes: a.config.MaxBodyBytes},
+		Info: operate.Info{
+			Version: operate.ReadVersion().String(), BaseURL: a.BaseURL(), Ephemeral: a.seed != nil, Place: place,
+			MaxBodyBytes: a.config.MaxBodyBytes, Started: time.Now(),
+		},
 		Store: a.store, Problem: a.problem, Reset: a.reset, Requests: a.requests, Creates: a.creates,
 		Metrics: operate.Metrics{
 			Version: operate.ReadVersion().Release, Observer: a.observer,

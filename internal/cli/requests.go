@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
@@ -19,8 +20,8 @@ func newRequests(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "requests",
 		Usage: "show what clients have sent to a running server with --ephemeral",
-		Description: "Prints the last 200 requests, oldest first, and what was wrong with them. Credentials are left out, and\n" +
-			"only the first 8 KiB of a body are kept. Other servers keep no requests.\n" +
+		Description: "Prints the last 200 requests, oldest first, and what was wrong with them. Of headers, it leaves out\n" +
+			"credentials, of bodies only tokens and what follows 8 KiB. Other servers keep no requests.\n" +
 			"Examples:\n" +
 			"  plantstore requests --follow\n" +
 			"  plantstore requests --errors --verbose --limit 1",
@@ -37,25 +38,22 @@ func newRequests(p *Process) *cli.Command {
 }
 
 func printRequests(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	// The first query does not wait.
-	for after, query := int64(0), ""; query == "" || cmd.Bool("follow"); query = fmt.Sprintf("after=%d&wait=30s", after) {
-		all, err := keptRequests(ctx, c, query)
+	var seen position
+	for first := true; first || cmd.Bool("follow"); first = false {
+		all, err := keptRequests(ctx, c, &seen)
 		if cmd.Bool("follow") && ctx.Err() != nil {
 			return nil //nolint:nilerr // by Ctrl-C
 		}
 		if err != nil {
 			return err
 		}
-		if len(all) > 0 {
-			after = all[len(all)-1].Number
-		}
 		shown := slices.DeleteFunc(all, func(r requests.Request) bool {
 			return cmd.Bool("errors") && r.Error == 0 || cmd.IsSet("subject") && r.Subject != cmd.String("subject")
 		})
-		if query == "" && cmd.IsSet("limit") {
+		if first && cmd.IsSet("limit") {
 			shown = shown[max(0, len(shown)-int(cmd.Uint16("limit"))):]
 		}
-		if query == "" && len(shown) == 0 {
+		if first && len(shown) == 0 {
 			sayNothing(p, "no requests to show yet")
 		}
 		for _, r := range shown {
@@ -67,14 +65,36 @@ func printRequests(ctx context.Context, p *Process, cmd *cli.Command, c *config.
 	return nil
 }
 
-// keptRequests returns the requests that the server of the database keeps, see [operate.Client.Requests].
-func keptRequests(ctx context.Context, c *config.Config, query string) ([]requests.Request, error) {
+// A position is that of a follower: the last request that it has seen, and when the server of it started.
+// Another server counts from 1 again.
+type position struct {
+	number int64
+	server time.Time
+	wait   time.Duration // of the next query: the first one does not wait
+}
+
+// query returns the query for later requests of the server that started then.
+func (p *position) query(server time.Time) string {
+	if !server.Equal(p.server) {
+		p.number, p.server = 0, server
+	}
+	query := fmt.Sprintf("after=%d&wait=%v", p.number, p.wait)
+	p.wait = 30 * time.Second
+	return query
+}
+
+// keptRequests returns the requests that the server of the database keeps after a position, and moves it.
+func keptRequests(ctx context.Context, c *config.Config, p *position) ([]requests.Request, error) {
 	server, err := requireServer(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = server.Close() }() // it has responded
-	return server.Requests(ctx, query)
+	all, err := server.Requests(ctx, p.query(server.Info().Started))
+	if len(all) > 0 {
+		p.number = all[len(all)-1].Number
+	}
+	return all, err
 }
 
 // describe returns the lines for a request.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -12,11 +13,12 @@ import (
 
 // Info is the information that a server reports about itself.
 type Info struct {
-	Version      string `json:"version,omitzero"`
-	BaseURL      string `json:"base_url,omitzero"`
-	Ephemeral    bool   `json:"ephemeral,omitzero"`      // its plants are temporary, and it keeps requests
-	Place        string `json:"place,omitzero"`          // of the plants, for people
-	MaxBodyBytes int64  `json:"max_body_bytes,omitzero"` // of a plant in JSON, which imports apply, too
+	Version      string    `json:"version,omitzero"`
+	BaseURL      string    `json:"base_url,omitzero"`
+	Ephemeral    bool      `json:"ephemeral,omitzero"`      // its plants are temporary, and it keeps requests
+	Place        string    `json:"place,omitzero"`          // of the plants, for people
+	MaxBodyBytes int64     `json:"max_body_bytes,omitzero"` // of a plant in JSON, which imports apply, too
+	Started      time.Time `json:"started,omitzero"`        // a server numbers its creates and requests from 1 on
 }
 
 // A status is the response of an endpoint without another result.

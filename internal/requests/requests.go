@@ -5,16 +5,14 @@
 //	options.Observe = recorder.Observe // and the log
 //	handler := recorder.Wrap(routes.New(options), "/docs")
 //
-// Requests and responses pass through it unchanged. It keeps no credentials (C4.25).
+// Requests and responses pass through it unchanged. Of the header it keeps nothing that may be a credential,
+// and of the body no token (C4.25).
 package requests
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,11 +28,6 @@ const (
 	maxKept   = 200
 	maxHeader = 13 << 10
 	maxBody   = 8 << 10
-	// maxWait is the longest time for which a query waits for a request.
-	maxWait = time.Minute
-	// gather is the time in which a query that waits gets more than one request: many followers of many
-	// requests would take more time of the processor than the requests.
-	gather = 100 * time.Millisecond
 )
 
 // A Request is a kept request and its outcome. If net/http refused it, only the Error is known. The
@@ -80,11 +73,9 @@ type entryKey struct{}
 
 // A Recorder keeps requests.
 type Recorder struct {
-	mu         sync.Mutex
-	kept       []Request // oldest first
+	feed       Feed[Request] // without numbers
+	mu         sync.Mutex    // of inProgress, and its sum with the kept requests
 	inProgress int
-	last       int64         // the highest Number so far
-	added      chan struct{} // closed, and removed, when a request is added; nil if nothing waits
 }
 
 // NewRecorder returns an empty Recorder.
@@ -98,7 +89,7 @@ func (r *Recorder) begin() bool {
 		return false
 	}
 	r.inProgress++
-	r.kept = slices.Delete(r.kept, 0, max(0, len(r.kept)+r.inProgress-maxKept))
+	r.feed.Keep(maxKept - r.inProgress)
 	return true
 }
 
@@ -109,13 +100,7 @@ func (r *Recorder) end(e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inProgress--
-	r.last++
-	e.Number = r.last
-	r.kept = append(r.kept, e.Request)
-	if r.added != nil {
-		close(r.added)
-		r.added = nil
-	}
+	r.feed.Add(e.Request)
 }
 
 // Wrap returns next, and keeps its requests, but not those of the page with that path and its files.
@@ -174,56 +159,15 @@ func (e *entry) note(o *middleware.Outcome) {
 	}
 }
 
-// Query returns the kept requests, oldest first: of ?after=7&wait=10s those with higher numbers, as soon
-// as there is one. A DELETE removes all requests.
+// Query returns the kept requests, see [Feed.Query]. A DELETE removes all requests.
 func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
-	values, queryErr := url.ParseQuery(query.URL.RawQuery)
-	after, afterErr := strconv.ParseInt(cmp.Or(values.Get("after"), "0"), 10, 64)
-	wait, waitErr := time.ParseDuration(cmp.Or(values.Get("wait"), "0s"))
-	delete(values, "after")
-	delete(values, "wait")
-	switch {
-	case r == nil:
+	if r == nil {
 		return nil, models.NewError(models.CodeForbidden,
 			"only a server that was started with --ephemeral keeps requests: start one with plantstore serve --ephemeral")
-	case queryErr != nil || afterErr != nil || waitErr != nil || wait > maxWait || len(values) > 0:
-		return nil, models.Errorf(models.CodeBadRequest,
-			"after: must be a number; wait: must be at most %v, such as 10s; there are no other parameters", maxWait)
 	}
-	if query.Method == http.MethodDelete {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.kept = nil
-		return nil, nil
+	first, all, failure := r.feed.Query(query)
+	for i := range all {
+		all[i].Number = first + int64(i)
 	}
-	ctx, cancel := context.WithTimeout(query.Context(), wait)
-	defer cancel()
-	all, added := r.since(after)
-	for len(all) == 0 && ctx.Err() == nil {
-		select {
-		case <-added:
-		case <-ctx.Done():
-		}
-		all, added = r.since(after)
-	}
-	if wait > 0 {
-		select {
-		case <-time.After(gather):
-		case <-ctx.Done():
-		}
-		all, _ = r.since(after)
-	}
-	return all, nil
-}
-
-// since returns the kept requests with higher numbers, and a channel that is closed when one is added.
-func (r *Recorder) since(number int64) (all []Request, added <-chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.added = cmp.Or(r.added, make(chan struct{}))
-	i := slices.IndexFunc(r.kept, func(kept Request) bool { return kept.Number > number })
-	if i >= 0 {
-		all = slices.Clone(r.kept[i:])
-	}
-	return all, r.added
+	return all, failure
 }

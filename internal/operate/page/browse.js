@@ -9,6 +9,7 @@ const pageSize = 50
 const keyItem = 'plantstore-key'
 const chartTime = 120_000 // ms that the chart shows
 const freshTime = 6000 // ms for which a new plant is marked
+const announceTime = 10_000 // ms between announcements
 
 export const element = id => document.getElementById(id)
 export const pause = ms => new Promise(done => setTimeout(done, ms))
@@ -304,21 +305,45 @@ async function repeat(action) {
   }
 }
 
-// follow calls an action while its view is shown and live. The server waits for what is new.
-export async function follow(name, action) {
+// follow shows the last values of a path, newest first, while its view is shown and live. The server waits for
+// what is new. A value becomes a row of the list; drawn is called after each change.
+export async function follow(name, { path, list, most, what, newRow, drawn }) {
+  let last = 0 // the number of the newest value
+  let server // when it started: another one counts from 1 again
+  let announced = -announceTime
   for (;;) {
     let wait = 200
     try {
-      if (!element(`view-${name}`).hidden && isLive() && hasKey() && !document.hidden) await action()
+      if (!element(`view-${name}`).hidden && isLive() && hasKey() && !document.hidden) await poll()
     } catch (error) {
       problem(name, error.code === 403 ? '' : error.message) // no server runs, or another one
       wait = 1000
     }
     await pause(wait)
   }
+
+  async function poll() {
+    if (server !== info.started) last = 0
+    server = info.started
+    const values = await request(path, { after: last, wait: '1s' })
+    if (server !== info.started) return
+    const first = last === 0
+    if (first) list.replaceChildren()
+    for (const value of values) {
+      list.prepend(newRow(value, first))
+      last = value.number
+    }
+    while (list.children.length > most) list.lastChild.remove()
+    drawn()
+    problem(name, '')
+    if (values.length === 0 || performance.now() - announced < announceTime) return
+    say(`The latest ${what}: ${list.firstChild.innerText}`)
+    announced = performance.now()
+  }
 }
 
-export const works = name => problem(name, '')
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
+export const timeOf = dateTime => create('time', { dateTime, textContent: clock.format(new Date(dateTime)) })
 
 function onClick(id, action) {
   element(id).addEventListener('click', () => {

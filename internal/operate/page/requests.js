@@ -1,16 +1,10 @@
 // The script of the view of requests. What clients have sent is untrusted: it becomes text nodes.
 
-import { element, follow, info, say, works } from './browse.js'
-import { create, curl, isolated, request } from './page.js'
+import { element, follow, info, say, timeOf } from './browse.js'
+import { create, curl, isolated } from './page.js'
 
-const mostShown = 200
-const announceTime = 10_000 // ms between announcements
 const phrases = { 200: 'OK', 204: 'No Content', 302: 'Found', 304: 'Not Modified', 400: 'Bad Request' }
-
-let last = 0 // the number of the newest request
-let announced = -announceTime
-
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
+const list = element('received')
 
 // --- rows
 
@@ -18,7 +12,7 @@ function newRow(r) {
   const row = create('li', { className: r.error ? 'failed' : r.notes ? 'noted' : '' })
   const details = create('div', { className: 'sides', hidden: true })
   const button = create('button', { type: 'button', className: 'row' },
-    create('time', { dateTime: r.time, textContent: clock.format(new Date(r.time)) }),
+    timeOf(r.time),
     create('span', { className: 'outcome', textContent: r.error ? `Error ${r.error}` : r.status }),
     create('span', { className: 'what' }, isolated(r.method ? `${r.method} ${r.target}` : 'header refused')),
     create('span', { className: 'why' }, isolated([r.message ?? (r.plant_id ? `id ${r.plant_id}` : ''), ...r.notes?.map(note => `note: ${note}`) ?? []].join('; '))),
@@ -70,7 +64,7 @@ function responseSide(r) {
 
 function filter() {
   const text = element('text').value.trim().toLowerCase()
-  const rows = [...element('received').children]
+  const rows = [...list.children]
   for (const row of rows) row.hidden = !row.text.includes(text) || element('errors').checked && row.className !== 'failed'
   const shown = rows.some(row => !row.hidden)
   element('requests-none').hidden = rows.length > 0
@@ -78,26 +72,7 @@ function filter() {
   element('heads').hidden = !shown
 }
 
-async function poll() {
-  const after = last
-  last = 0 // if this fails, the next server counts anew
-  const found = await request('page/requests', { after, wait: '3s' })
-  last = after
-  const list = element('received')
-  if (last === 0) list.replaceChildren()
-  for (const r of found) {
-    list.prepend(newRow(r))
-    last = r.number
-  }
-  while (list.children.length > mostShown) list.lastChild.remove()
-  filter()
-  works('requests')
-  if (found.length === 0 || performance.now() - announced < announceTime) return
-  say(`The latest request: ${list.querySelector('button').innerText}`)
-  announced = performance.now()
-}
-
 for (const id of ['text', 'errors']) element(id).addEventListener('input', filter)
 element('filter').addEventListener('submit', event => event.preventDefault())
 filter()
-follow('requests', poll)
+follow('requests', { path: 'page/requests', list, most: 200, what: 'request', newRow, drawn: filter })
