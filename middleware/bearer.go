@@ -16,7 +16,8 @@ import (
 const challenge = `Bearer realm="plants"`
 
 // Verify returns the subject of a valid access token. The context is that of the request. Its error
-// is a [models.Error] of CodeUnauthorized or CodeForbidden.
+// is a [models.Error] of CodeUnauthorized, of CodeForbidden, or of CodeUnavailable if it has no keys yet
+// (C4.25b).
 type Verify func(ctx context.Context, token string) (subject string, err error)
 
 // Bearer requires exactly one Authorization header field with a token that verify

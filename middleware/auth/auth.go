@@ -120,11 +120,12 @@ func (v *Verifier) Verify(ctx context.Context, token string) (subject string, er
 	} else {
 		v.misses.Add(1)
 	}
-	if refusal, refused := errors.AsType[*refusal](err); refused {
-		v.refused[refusal.reason].Add(1)
-		return "", models.NewError(refusal.reason.code(), refusal.message).WithCause(refusal)
+	refusal, refused := errors.AsType[*refusal](err)
+	if !refused {
+		return found.subject, err
 	}
-	return found.subject, nil
+	v.refused[refusal.reason].Add(1)
+	return "", models.NewError(refusal.reason.code(), refusal.message).WithCause(refusal)
 }
 
 // Accepts reports whether Verify would accept a token. It does not count it.
