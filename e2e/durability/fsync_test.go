@@ -128,11 +128,11 @@ func TestSlowCommit(t *testing.T) {
 func timeOut(t *testing.T, binary string) []string {
 	t.Helper()
 	s := newSite(t, binary, plantstore.Seed(t))
-	s.env = []string{"REQUEST_TIMEOUT=500ms"}
+	s.env = []string{"REQUEST_TIMEOUT=1500ms"}
 	must.Do(t, s.start())
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
 		if op.IsSync() {
-			time.Sleep(200 * time.Millisecond) // it simulates the disk
+			time.Sleep(400 * time.Millisecond) // it simulates the disk
 		}
 		return 0
 	})

@@ -19,7 +19,7 @@ import (
 // clientsOf returns clients of a proxy by their protocol.
 func clientsOf(t *testing.T, proxy *haproxy.Proxy) map[string]*http.Client {
 	t.Helper()
-	two := plantstore.NewTLSClient(t, proxy.TLS)
+	two := plantstore.NewTLSClient(t, proxy.TLS.Clone()) // which adds h2 to it
 	two.Transport.(*http.Transport).ForceAttemptHTTP2 = true
 	return map[string]*http.Client{"HTTP/1.1": plantstore.NewTLSClient(t, proxy.TLS), "HTTP/2.0": two}
 }
@@ -61,6 +61,7 @@ func TestHAProxy(t *testing.T) {
 	}
 	must.Do(t, ready.Close())
 	server.Kill()
+	plantstore.Await(t, "HAProxy finds no server", func() bool { return strings.Contains(proxy.Log(t), "has no server available") })
 	for _, client := range clients {
 		wantError(t, post(client, `{"id":3,"name":"fern"}`), models.CodeUnavailable, "the plant was not stored: no server is ready")
 	}
