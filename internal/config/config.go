@@ -48,35 +48,23 @@ type Config struct {
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json
 
-	// Engines are the engines of the program.
-	Engines storage.Engines
-
+	Engines storage.Engines  // of the program
 	options []Option         // the table
 	values  map[string]value // by Option.Env
 }
 
 // An Option is one row of the table.
 type Option struct {
-	// Env is the name in the environment and in .env.
-	Env string
-	// Flag is the name on the command line, without dashes. Secrets have none, since
-	// other users can read a command line.
-	Flag string
-	// Default is the value if none is given; empty: none.
-	Default string
-	// Help describes the option in one line. The name of its value is in back quotes.
-	Help string
-	// Secret is set if the value is never printed (C4.25).
-	Secret bool
-	// Values are the valid values if there are only a few, in lower case: Set gets no others.
-	Values []string
-	// Group is the heading under which help and documents list the option.
-	Group string
-	// Instead is the option that this one replaces, such as JWT_SECRET for JWT_SECRET_FILE.
-	// One source can't have both.
-	Instead string
-	// Set checks the value and stores it in c.
-	Set func(c *Config, value string) error
+	Env     string   // its name in the environment and in .env
+	Flag    string   // its name on the command line, without dashes; secrets have none, since other users can read it
+	Default string   // empty: none
+	Help    string   // in one line; the name of its value is in back quotes
+	Secret  bool     // its value is never printed (C4.25)
+	Values  []string // the valid values if there are only a few, in lower case: Set gets no others
+	Group   string   // the heading under which help and documents list it
+	Instead string   // the option that it replaces, such as JWT_SECRET for JWT_SECRET_FILE; one source can't have both
+
+	Set func(c *Config, value string) error // checks the value and stores it in c
 }
 
 // Options returns the table, with the options of a program for the location of the plants; none
@@ -86,12 +74,13 @@ func Options(storageOptions ...Option) []Option {
 		storageOptions = []Option{StorageURL("`PATH` of the database, or bbolt:PATH")}
 	}
 	return slices.Concat(
-		grouped("Service", slices.Concat(addressOptions(), storageOptions, pageOptions())), grouped("TLS", tlsOptions()), grouped("Tokens", tokenOptions()),
-		grouped("Operation", slices.Concat(limitOptions(), adminOptions(), logOptions(), faultOptions())),
+		grouped("Service", addressOptions(), storageOptions, pageOptions()), grouped("TLS", tlsOptions()), grouped("Tokens", tokenOptions()),
+		grouped("Operation", limitOptions(), adminOptions(), logOptions(), faultOptions()),
 	)
 }
 
-func grouped(group string, options []Option) []Option {
+func grouped(group string, parts ...[]Option) []Option {
+	options := slices.Concat(parts...)
 	for i := range options {
 		options[i].Group = group
 	}

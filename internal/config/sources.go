@@ -14,15 +14,10 @@ import (
 // [Option.Env]. An empty value in the environment or in .env is ignored. An empty flag
 // overrides them if the option has no default.
 type Sources struct {
-	// Engines are the engines of the program; nil: STORAGE_URL may have any scheme.
-	Engines storage.Engines
-	// Options are those that a command uses: others may have any value, as for another program. nil: all
-	// of [Options].
-	Options []Option
+	Flags, Environ, Dotenv map[string]string
 
-	Flags   map[string]string
-	Environ map[string]string
-	Dotenv  map[string]string
+	Engines storage.Engines // of the program; nil: STORAGE_URL may have any scheme
+	Options []Option        // those that a command uses; others may have any value, as for another program; nil: all of [Options]
 }
 
 type value struct {
@@ -30,7 +25,6 @@ type value struct {
 	precedence int
 }
 
-// The precedence of sources.
 const (
 	fromDefault = iota
 	fromDotenv
