@@ -34,26 +34,6 @@ func TestSecretOrFile(t *testing.T) {
 	}
 }
 
-// TestStorageOptions checks an option that a program adds: it replaces STORAGE_URL, which has a
-// default, and is printed after it.
-func TestStorageOptions(t *testing.T) {
-	t.Parallel()
-	sources := func(environ map[string]string) config.Sources {
-		return config.Sources{Environ: environ, Options: config.Options(config.StorageURL("PATH"), config.Option{
-			Env: "STORAGE_NAME", Flag: "storage-name", Instead: "STORAGE_URL",
-			Set: func(c *config.Config, name string) error { return c.SetStorageURL(name + ".db") },
-		})}
-	}
-	c := load(t, sources(map[string]string{"STORAGE_NAME": "a"}))
-	if lines := strings.Join(c.Lines(), "\n"); c.Storage.Path != "a.db" || !strings.Contains(lines, "\nSTORAGE_URL=\nSTORAGE_NAME=a\n") {
-		t.Errorf("path %q, printed as\n%s", c.Storage.Path, lines)
-	}
-	_, err := config.Load(sources(map[string]string{"STORAGE_NAME": "a", "STORAGE_URL": "b.db"}))
-	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL and STORAGE_NAME are both set") {
-		t.Errorf("both: %v", err)
-	}
-}
-
 // TestEnginesOfProgram checks that a URL without an engine is refused, and its password hidden,
 // before the flag is refused for the password.
 func TestEnginesOfProgram(t *testing.T) {
