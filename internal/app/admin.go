@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -14,24 +16,29 @@ import (
 )
 
 // listenControl creates the control socket next to the configured database, also for an ephemeral
-// server, so that commands find it. They wait until startOperate.
-func (a *App) listenControl(ctx context.Context) {
+// server, so that commands find it. They wait until startOperate. It fails if another server has the socket, unless
+// this one is ephemeral.
+func (a *App) listenControl(ctx context.Context) error {
 	database := a.config.Storage.Path
 	if database == "" { // the engine serves several processes
-		return
+		return nil
 	}
 	err := files.MkdirAll(filepath.Dir(database), dirPerm)
 	if err == nil {
 		a.control, err = operate.Listen(ctx, database)
 	}
-	a.otherRuns = errors.Is(err, files.ErrListening)
-	if err != nil {
+	switch {
+	case err == nil:
+		a.onClose(func() error { _ = a.control.Close(); return nil }) // it may be closed already
+	case errors.Is(err, files.ErrListening) && !a.ephemeral():
+		return cmp.Or(ServerRuns(ctx, database, otherDatabase),
+			fmt.Errorf("a server with --ephemeral has the control socket of %s: stop it first, or set STORAGE_URL for it", database))
+	default:
 		a.Notice(func(logger *slog.Logger) {
 			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server; if they reach another one, stop that, or set STORAGE_URL in the environment of one of them")
 		})
-		return
 	}
-	a.onClose(func() error { _ = a.control.Close(); return nil }) // it may be closed already
+	return nil
 }
 
 // newOperator returns the interface for operators.

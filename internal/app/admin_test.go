@@ -15,9 +15,9 @@ import (
 	"plantstore/models"
 )
 
-// TestNotReadyWhileLeaving checks that a server which is ready is not any more when its shutdown begins, while it
-// still serves requests.
-func TestNotReadyWhileLeaving(t *testing.T) {
+// TestProblem checks that a server which is ready is not any more when its shutdown begins, while it still serves
+// requests, and that a server without keys of its issuer is not ready.
+func TestProblem(t *testing.T) {
 	t.Parallel()
 	a := newEphemeral(t, 0, new(bytes.Buffer))
 	a.verifier = must.Get(auth.New(auth.Options{}))(t)
@@ -30,6 +30,10 @@ func TestNotReadyWhileLeaving(t *testing.T) {
 	leave()
 	if problem, _ := a.problem(); problem != "the server is shutting down" {
 		t.Errorf("during the shutdown: %q", problem)
+	}
+	a.leaving, a.verifier = t.Context(), must.Get(auth.New(auth.Options{JWKSURL: "https://issuer.test/"}))(t)
+	if problem, cause := a.problem(); problem != "no usable keys of the issuer" || cause == nil {
+		t.Errorf("without keys: %q, %v", problem, cause)
 	}
 }
 

@@ -13,15 +13,13 @@ import (
 	"plantstore/internal/keys"
 	"plantstore/internal/logging"
 	"plantstore/internal/loopback"
-	"plantstore/storage"
 )
 
 // announce writes the banner, and logs warnings and notices for the operator.
 func (a *App) announce() {
 	a.banner()
-	c := a.config
-	if a.listeners.admin == nil && c.AdminAddr != "" {
-		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
+	if a.admin == nil && a.config.AdminAddr != "" {
+		a.logger.Warn("no admin listener", "cause", a.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
 	}
 	for _, notice := range a.notices {
 		notice(a.logger)
@@ -44,8 +42,11 @@ func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) lo
 // banner writes the addresses and files of the server: as a few lines for people, or as one
 // record for programs. It does so at every log level, since programs wait for the record.
 func (a *App) banner() {
-	c, base, l := a.config, a.BaseURL(), a.listeners
-	described, stored := base+"/openapi.yaml", a.store.Stats().File
+	c, base := a.config, a.BaseURL()
+	described, stored, tokenCommand := base+"/openapi.yaml", a.store.Stats().File, a.inputs.TokenCommand
+	if a.inMemory != nil { // no command has the secret
+		tokenCommand = ""
+	}
 	if a.format == logging.JSON {
 		docs := ""
 		if c.Docs {
@@ -53,8 +54,8 @@ func (a *App) banner() {
 		}
 		attrs := []any{
 			"base_url", base, "description_url", described,
-			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(a.storage), "token_command", a.tokenCommand(),
-			"addr", l.address(),
+			"docs_url", docs, "admin_url", a.adminURL(), "data", DataPlace(a.storage), "token_command", tokenCommand,
+			"addr", a.address(),
 		}
 		if a.control != nil && a.seed != nil {
 			attrs = append(attrs, "reset_command", a.inputs.Command("plants", "reset"), "requests_command", a.inputs.Command("requests"))
@@ -70,9 +71,9 @@ func (a *App) banner() {
 	if stored != nil { // shows that a misspelled path was created
 		place += fmt.Sprintf(" (%d stored)", stored.Plants)
 	}
-	metrics := "(" + l.noAdmin + ")"
-	if l.admin != nil {
-		metrics = l.adminURL() + "/metrics"
+	metrics := "(" + a.noAdmin + ")"
+	if a.admin != nil {
+		metrics = a.adminURL() + "/metrics"
 	}
 	fmt.Fprintf(w, "The plant store is ready. Ctrl-C stops it.\n  base URL     %s\n  description  %s\n  metrics      %s\n  plants       %s\n",
 		base, described, metrics, place)
@@ -82,25 +83,14 @@ func (a *App) banner() {
 	if a.control != nil && a.seed != nil {
 		fmt.Fprintf(w, "  reset them   %s\n  requests     %s\n", a.inputs.Command("plants", "reset"), a.inputs.Command("requests"))
 	}
-	fmt.Fprintf(w, "  get a token  %s\n", cmp.Or(a.tokenCommand(), "(use the link: the secret is only in memory)"))
+	fmt.Fprintf(w, "  get a token  %s\n", cmp.Or(tokenCommand, "(use the link: the secret is only in memory)"))
 	if c.Faults {
 		fmt.Fprintln(w, "  errors       on demand (Prefer: code=503)")
 	}
-	if _, socket := config.UnixPath(l.address()); socket {
-		fmt.Fprintf(w, "  listens on   %s\n", l.address())
+	if _, socket := config.UnixPath(a.address()); socket {
+		fmt.Fprintf(w, "  listens on   %s\n", a.address())
 	}
 	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
-}
-
-// DataPlace returns the location of the plants, without a password that a URL may contain.
-func DataPlace(l storage.Location) string { return cmp.Or(l.Path, l.Scheme) }
-
-// tokenCommand returns the command that gets a token, empty if no command has the secret.
-func (a *App) tokenCommand() string {
-	if a.inMemory != nil {
-		return ""
-	}
-	return a.inputs.TokenCommand
 }
 
 // docsLink returns the last lines of the banner: the link to the docs page, which may be a long one, has
@@ -127,5 +117,5 @@ func (a *App) showsToken() bool {
 	c := a.config
 	return a.format != logging.JSON && logging.IsTerminal(a.inputs.Stderr) &&
 		c.GeneratesSecret() && c.BaseURL == "" && len(c.ACMEDomains) == 0 &&
-		loopback.Is(a.listeners.address())
+		loopback.Is(a.address())
 }

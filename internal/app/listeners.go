@@ -21,76 +21,52 @@ import (
 // ADDR=unix:PATH.
 const socketPerm fs.FileMode = 0o660
 
-type listeners struct {
-	clients net.Listener
-	admin   net.Listener // nil if there is none
-	noAdmin string       // reason why there is none
-}
-
-// listenAll opens both listeners, or none. The error names all failures, so that one attempt
-// shows everything to fix.
-func listenAll(ctx context.Context, c *config.Config) (*listeners, error) {
-	l := new(listeners)
-	if err := errors.Join(l.listenForClients(ctx, c), l.listenAdmin(ctx, c)); err != nil {
-		l.close()
-		return nil, err
-	}
-	return l, nil
-}
-
-func (l *listeners) listenForClients(ctx context.Context, c *config.Config) (err error) {
-	path, ok := config.UnixPath(c.Addr)
-	if !ok {
-		l.clients, err = listenTCP(ctx, c.Addr, "--addr or ADDR")
+func (a *App) listenForClients(ctx context.Context) (err error) {
+	if path, ok := config.UnixPath(a.config.Addr); ok {
+		if a.clients, err = files.Listen(ctx, path, socketPerm); err != nil {
+			return fmt.Errorf("cannot listen on %s: %w; choose another path with --addr or ADDR", a.config.Addr, err)
+		}
+	} else if a.clients, err = listenTCP(ctx, a.config.Addr, "--addr or ADDR"); err != nil {
 		return err
 	}
-	socket, err := files.Listen(ctx, path, socketPerm)
-	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w; choose another path with --addr or ADDR", c.Addr, err)
-	}
-	l.clients = socket
+	a.onClose(func() error { _ = a.clients.Close(); return nil }) // it may be closed already
 	return nil
 }
 
 // listenAdmin opens the admin listener. If its default address is in use, perhaps by another
 // plant store, the server starts without it.
-func (l *listeners) listenAdmin(ctx context.Context, c *config.Config) (err error) {
-	if c.AdminAddr == "" {
-		l.noAdmin = "ADMIN_ADDR is off"
+func (a *App) listenAdmin(ctx context.Context) (err error) {
+	addr := a.config.AdminAddr
+	if addr == "" {
+		a.noAdmin = "ADMIN_ADDR is off"
 		return nil
 	}
-	l.admin, err = listenTCP(ctx, c.AdminAddr, "--admin-addr or ADMIN_ADDR, or off for no probes and metrics")
-	if _, given := c.Given("ADMIN_ADDR"); !given && errors.Is(err, errInUse) {
-		l.noAdmin = c.AdminAddr + " was in use by another program when the server started"
-		return nil
-	}
-	return err
-}
-
-// close closes the listeners. They may be closed already.
-func (l *listeners) close() {
-	for _, listener := range []net.Listener{l.clients, l.admin} {
-		if listener != nil {
-			_ = listener.Close()
+	if a.admin, err = listenTCP(ctx, addr, "--admin-addr or ADMIN_ADDR, or off for no probes and metrics"); err != nil {
+		if _, given := a.config.Given("ADMIN_ADDR"); given || !errors.Is(err, errInUse) {
+			return err
 		}
+		a.noAdmin = addr + " was in use by another program when the server started"
+		return nil
 	}
+	a.onClose(func() error { _ = a.admin.Close(); return nil }) // as above
+	return nil
 }
 
 // address returns the address for clients, in the form of ADDR.
-func (l *listeners) address() string {
-	address := l.clients.Addr().String()
-	if l.clients.Addr().Network() == "unix" {
+func (a *App) address() string {
+	address := a.clients.Addr().String()
+	if a.clients.Addr().Network() == "unix" {
 		return config.UnixScheme + address
 	}
 	return address
 }
 
 // adminURL returns the URL of the admin listener, empty if there is none.
-func (l *listeners) adminURL() string {
-	if l.admin == nil {
+func (a *App) adminURL() string {
+	if a.admin == nil {
 		return ""
 	}
-	return config.LocalURL("http", l.admin.Addr().String())
+	return config.LocalURL("http", a.admin.Addr().String())
 }
 
 var errInUse = errors.New("is in use by another program")

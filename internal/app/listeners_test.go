@@ -19,15 +19,15 @@ func TestAdminAddressInUse(t *testing.T) {
 	other := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = other.Close() }()
 	addr := other.Addr().String()
-	var l listeners
-	if err := l.listenAdmin(t.Context(), &config.Config{AdminAddr: addr}); err != nil || l.admin != nil {
-		t.Errorf("listenAdmin = %v, %v, want no listener", l.admin, err)
+	a := &App{config: &config.Config{AdminAddr: addr}}
+	if err := a.listenAdmin(t.Context()); err != nil || a.admin != nil {
+		t.Errorf("listenAdmin = %v, %v, want no listener", a.admin, err)
 	}
-	if want := addr + " was in use by another program when the server started"; l.noAdmin != want {
-		t.Errorf("the reason is %q, want %q", l.noAdmin, want)
+	if want := addr + " was in use by another program when the server started"; a.noAdmin != want {
+		t.Errorf("the reason is %q, want %q", a.noAdmin, want)
 	}
 	chosen := must.Get(config.Load(config.Sources{Environ: map[string]string{"ADMIN_ADDR": addr}}))(t)
-	if err := new(listeners).listenAdmin(t.Context(), chosen); !errors.Is(err, errInUse) {
+	if err := (&App{config: chosen}).listenAdmin(t.Context()); !errors.Is(err, errInUse) {
 		t.Errorf("listenAdmin = %v, want %v", err, errInUse)
 	}
 }

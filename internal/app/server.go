@@ -22,7 +22,7 @@ func (a *App) newServer() error {
 		Observe: a.observe(), MaxBodyBytes: c.MaxBodyBytes, Origins: c.CORSOrigins,
 		NoToken: a.verifier.CountMissing,
 	}
-	if !c.DescribedByHost(a.listeners.address(), a.ephemeral()) {
+	if !c.DescribedByHost(a.address(), a.ephemeral()) {
 		options.BaseURL = a.BaseURL()
 	}
 	if c.RateLimit.Requests > 0 {

@@ -1,16 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/files"
+	"plantstore/internal/logging"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -39,7 +43,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	if err := errors.Join(requireFile(c), checkOutput(file, cmd.Bool("force"))); err != nil {
 		return err
 	}
-	run := func(ctx context.Context, store app.Store) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) error {
 		if temporary(store) {
 			return fmt.Errorf("the server on %s runs with --ephemeral, and has other plants: stop it first", c.Storage.Path)
 		}
@@ -53,8 +57,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 			Plants int64  `json:"plants"`
 			Bytes  int64  `json:"bytes"`
 		}{file, plants, size}, "%s backed up to %s (%d bytes, verified)", counted(plants, "plant", "plants"), file, size)
-	}
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, run)
+	})
 }
 
 // writeBackup writes a verified copy of the store to the file path, see [files.CreateOutput]. It
@@ -114,7 +117,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
-		return corruptStore(p, app.AdviseLocked(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is not an intact backup, nothing was replaced: use another one", file)
+		return corruptStore(p, app.AdviseDatabase(err), "%s is not an intact backup, nothing was replaced: use another one", file)
 	}
 	was := "there was no previous database"
 	if kept != "" {
@@ -144,11 +147,15 @@ func newCheck(p *Process) *cli.Command {
 func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
 	var report storage.Report
 	store, err := app.OpenDatabase(ctx, c, storage.Options{ReadOnly: true})
-	if refused, ok := errors.AsType[*bbolt.CorruptStoreError](err); ok {
+	refused, corrupt := errors.AsType[*bbolt.CorruptStoreError](err)
+	switch {
+	case corrupt:
 		report = refused.Report
-	} else if err != nil {
-		return app.AdviseLocked(ctx, c.Storage.Path, err, ", or make a verified copy of it with plantstore backup FILE")
-	} else {
+	case errors.Is(err, storage.ErrLocked):
+		return cmp.Or(app.ServerRuns(ctx, c.Storage.Path, ", or make a verified copy of it with plantstore backup FILE"), err)
+	case err != nil:
+		return err
+	default:
 		defer func() { err = errors.Join(err, store.Close()) }()
 		if report, err = store.Check(ctx); err != nil {
 			return fmt.Errorf("the check did not finish: %w", err)
@@ -164,6 +171,41 @@ func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	}
 	if !report.Intact() {
 		return fmt.Errorf("%s is corrupt: "+remedy, app.DataPlace(c.Storage))
+	}
+	return nil
+}
+
+// corruptStore returns err. If that is a *bbolt.CorruptStoreError, it prints the findings and returns
+// an error with this message and exit code 3 instead.
+func corruptStore(p *Process, err error, format string, args ...any) error {
+	var corrupt *bbolt.CorruptStoreError
+	if !errors.As(err, &corrupt) {
+		return err
+	}
+	if err := writeFindings(p.Stderr, corrupt.Report); err != nil {
+		return err
+	}
+	return findings(format, args...)
+}
+
+func writeFindings(w io.Writer, report storage.Report) error {
+	var text strings.Builder
+	for _, finding := range report.Corruption {
+		text.WriteString(logging.Line(finding) + "\n")
+	}
+	if report.More > 0 {
+		text.WriteString("and " + counted(report.More, "more finding", "more findings") + "\n")
+	}
+	if report.Plants > 0 || report.Intact() { // else nothing was counted
+		text.WriteString(counted(report.Plants, "plant is", "plants are") + " intact, " + counted(report.Findings(), "finding", "findings") + "\n")
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+func requireFile(c *config.Config) error {
+	if c.Storage.Path == "" {
+		return misuse("the plants are not in a file but in %s: use its own tools for copies", c.Storage.Scheme)
 	}
 	return nil
 }

@@ -78,8 +78,8 @@ func openEach(c *config.Config) operate.OpenFunc {
 
 // backendOf returns the server itself, or else a backend that reads the store of this process.
 func backendOf(store app.Store, place string) operate.Backend {
-	if server, ok := store.(*operate.Client); ok {
-		return server
+	if client, ok := store.(*operate.Client); ok {
+		return client
 	}
 	own, _ := store.(*storage.Store) // the only other one
 	return operate.New(operate.Options{Store: own, Info: operate.Info{Place: place}})

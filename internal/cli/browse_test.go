@@ -23,11 +23,7 @@ func TestBrowse(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	lines, stdout := io.Pipe()
 	exited := make(chan int, 1)
-	go func() {
-		exited <- cli.Main(ctx, cli.Process{
-			Name: "plantstore", Engines: engines(), Args: []string{"plantstore", "plants", "browse"}, Stdout: stdout, Stderr: io.Discard,
-		})
-	}()
+	go func() { exited <- runProcess(ctx, cli.Process{Stdout: stdout, Stderr: io.Discard}, "plants", "browse") }()
 	link := strings.TrimSpace(must.Get(bufio.NewReader(lines).ReadString('\n'))(t))
 	base, key, _ := strings.Cut(link, "#key=")
 	started := regexp.MustCompile(`"started":"[^"]+",`)
@@ -42,7 +38,7 @@ func TestBrowse(t *testing.T) {
 	}
 	check("page/plants", `{"plants":[{"id":"7","name":{"text":"Aloe"}}],"searched":1}`)
 	check("count", `{"place":"data/plants.db, read from the file: no server runs","plants":1}`)
-	server := startServer(t, "plantstore", nil)
+	server := startServer(t, nil)
 	if status, body := post(t, server.ready(t).BaseURL, token(t, nil), `{"id":8,"name":"Ficus","tag":""}`); status != http.StatusOK {
 		t.Error(body)
 	}

@@ -16,9 +16,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/config"
 	"plantstore/internal/logging"
-	"plantstore/storage"
 )
 
 // Main runs the program and returns its exit code: 0 done, 1 failed, or check found
@@ -96,36 +94,14 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 	return root
 }
 
-// The exit codes.
-const (
-	exitOK       = 0
-	exitFailure  = 1 // failure, or check found corruption
-	exitMisuse   = 2 // invalid command line or configuration
-	exitFindings = 3 // corruption or bad lines
-)
-
-// A Process holds the inputs and outputs of the program. Paths are relative to the working
-// directory.
-type Process struct {
-	Name    string   // of the program
-	Args    []string // as in [os.Args]
-	Environ []string // as from [os.Environ]
-	Stdin   io.Reader
-	Stdout  io.Writer
-	Stderr  io.Writer
-
-	Engines        storage.Engines // the engines of the program
-	StorageOptions []config.Option // for the location of the plants, see [config.Options]
-}
-
-func (p *Process) options() []config.Option { return config.Options(p.StorageOptions...) }
-
-func (p *Process) environ() map[string]string {
-	values := make(map[string]string, len(p.Environ))
-	for _, line := range p.Environ {
-		if name, text, ok := strings.Cut(line, "="); ok {
-			values[name] = text
-		}
+func newPlants(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "plants",
+		Usage: "list, count, browse, export, import and reset plants",
+		Description: "The commands work with or without a running server. Only reset needs one.\n" +
+			"Examples:\n" +
+			"  plantstore plants list --limit 20\n" +
+			"  plantstore plants import plants.jsonl",
+		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p)},
 	}
-	return values
 }

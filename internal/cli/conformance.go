@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
@@ -106,7 +107,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 		}
 	}
 	o.Wire = chosen(cmd, "level") == "wire"
-	bar := newCaseProgress(p)
+	bar := newProgress(p, cmd, 1, progressbar.OptionSetPredictTime(false)) // its end is set later
 	o.Progress = func(cases int) {
 		bar.ChangeMax(cases)
 		_ = bar.Add(1) // it is only shown

@@ -27,11 +27,7 @@ func TestConformanceInterrupted(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	var stdout, stderr strings.Builder
-	code := cli.Main(ctx, cli.Process{
-		Name: "plantstore", Engines: engines(),
-		Args:   []string{"plantstore", "conformance", "--url", s.URL, "--token", "t", "--rule", "C2.12"},
-		Stdout: &stdout, Stderr: &stderr,
-	})
+	code := runProcess(ctx, cli.Process{Stdout: &stdout, Stderr: &stderr}, "conformance", "--url", s.URL, "--token", "t", "--rule", "C2.12")
 	if want := ":    0 passed   0 failed"; code != 1 || stderr.String() != "plantstore: interrupted\n" || !strings.Contains(stdout.String(), want) {
 		t.Errorf("exit code %d, want 1; stderr %q; the report lacks %q:\n%s", code, &stderr, want, &stdout)
 	}

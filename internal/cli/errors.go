@@ -17,6 +17,14 @@ import (
 	"plantstore/storage"
 )
 
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFailure  = 1 // failure, or check found corruption
+	exitMisuse   = 2 // invalid command line or configuration
+	exitFindings = 3 // corruption or bad lines
+)
+
 type exitError struct {
 	error
 	code int
@@ -122,23 +130,14 @@ func (p *Process) unknownFlag(cmd *cli.Command, name string) error {
 	if cmd.Name == "serve" && name == "port" { // PORT has no flag
 		hint = didYouMean("addr", "--addr")
 	}
-	if below := commandWith(cmd.Commands, name); below != nil {
+	_ = cmd.Walk(func(below *cli.Command) error { // an error ends it
+		if !slices.ContainsFunc(below.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) }) {
+			return nil
+		}
 		hint = fmt.Sprintf(": flags follow their command, such as %s --%s", below.FullName(), name)
-	}
+		return errors.ErrUnsupported
+	})
 	return misuseOf(cmd, "flag provided but not defined: %s%s", given, hint)
-}
-
-// commandWith returns the first of the commands, and of those below them, that has a flag, or nil.
-func commandWith(commands []*cli.Command, flag string) *cli.Command {
-	for _, cmd := range commands {
-		if slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
-			return cmd
-		}
-		if below := commandWith(cmd.Commands, flag); below != nil {
-			return below
-		}
-	}
-	return nil
 }
 
 // arguments returns a check that a command has least to most arguments, none of which is empty,

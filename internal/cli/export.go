@@ -20,6 +20,7 @@ import (
 	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 func newExport(p *Process) *cli.Command {
@@ -97,3 +98,27 @@ func exportFile(p *Process, cmd *cli.Command, path string, write func(io.Writer)
 		Plants int64  `json:"plants"`
 	}{path, plants}, "%s exported to %s", counted(plants, "plant", "plants"), path)
 }
+
+// standardStream is the file name for stdin or stdout.
+const standardStream = "-"
+
+func forceFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "force", Usage: "replace an existing FILE, but never a database or a backup", HideDefault: true}
+}
+
+// checkOutput rejects a file that exists, or with force one that must not be replaced, before any
+// work is done.
+func checkOutput(file string, force bool) error {
+	if strings.HasSuffix(filepath.ToSlash(file), "/") {
+		return misuse("%s is the name of a directory: name a file", file)
+	}
+	if err := bbolt.MayReplace(file); err != nil {
+		return misuseBy(err)
+	}
+	if _, err := os.Lstat(file); err == nil && !force {
+		return misuse("%s exists: name another file, or replace it with --force", file)
+	}
+	return nil
+}
+
+func adviseOutput(err error) error { return app.Advise(err, "create its directory first", "") }

@@ -50,16 +50,14 @@ func runWith(t testing.TB, environ []string, stdin string, args ...string) resul
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var stdout, stderr strings.Builder
-	code := cli.Main(ctx, cli.Process{
-		Name:    "plantstore",
-		Args:    append([]string{"plantstore"}, args...),
-		Environ: environ,
-		Stdin:   strings.NewReader(stdin),
-		Stdout:  &stdout,
-		Stderr:  &stderr,
-		Engines: engines(),
-	})
+	code := runProcess(ctx, cli.Process{Environ: environ, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr}, args...)
 	return result{code, stdout.String(), stderr.String()}
+}
+
+// runProcess runs the program until it ends, or ctx is done.
+func runProcess(ctx context.Context, p cli.Process, args ...string) (code int) {
+	p.Name, p.Args, p.Engines = "plantstore", append([]string{"plantstore"}, args...), engines()
+	return cli.Main(ctx, p)
 }
 
 // output runs the program, which must succeed with empty stderr, and returns its

@@ -47,12 +47,12 @@ func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) e
 	if c.Storage.Path == "" || !operate.CanListen(ctx, c.Storage.Path) {
 		return adminHealth(ctx, c)
 	}
-	server, err := requireServer(ctx, c)
+	client, err := requireServer(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = server.Close() }() // it has responded
-	return server.Ready(ctx)
+	defer func() { _ = client.Close() }() // it has responded
+	return client.Ready(ctx)
 }
 
 // adminHealth queries /readyz of the admin listener at ADMIN_ADDR.

@@ -70,23 +70,9 @@ func TestOutputCannotBeWritten(t *testing.T) {
 	must.Do(t, closed.Close())
 	for _, command := range []string{"", "--help", "help", "help serve", "plants", "plants list --help", "completion zsh", "version", "openapi", "config", "token"} {
 		var stderr strings.Builder
-		code := cli.Main(t.Context(), cli.Process{
-			Name: "plantstore", Engines: engines(),
-			Args: append([]string{"plantstore"}, strings.Fields(command)...), Environ: []string{"JWT_SECRET=" + secret}, Stdout: closed, Stderr: &stderr,
-		})
+		code := runProcess(t.Context(), cli.Process{Environ: []string{"JWT_SECRET=" + secret}, Stdout: closed, Stderr: &stderr}, strings.Fields(command)...)
 		if want := "plantstore: write " + closed.Name() + ": "; code != 1 || !strings.HasPrefix(stderr.String(), want) {
 			t.Errorf("plantstore %s: exit code %d, want 1 and %s\n%s", command, code, want, stderr.String())
 		}
 	}
-}
-
-// TestForgedLine checks that a line end in an argument does not begin a new line of the
-// message.
-func TestForgedLine(t *testing.T) {
-	t.Parallel()
-	checkFailure(t, run(t, nil, "plants", "get", "--storage-url", "no\nplantstore: \x1b[2Kforged\u009b.db", "1"), 2,
-		`STORAGE_URL (--storage-url): *`)
-	checkFailure(t, run(t, nil, "plants", "import", "no\nplantstore: \x1b[2Kforged\u009b.csv"), 1,
-		`import no\u000aplantstore: \u001b[2Kforged\u009b.csv: *`)
-	checkFailure(t, run(t, nil, "--x\nplantstore: forged"), 2, `flag provided but not defined: --x\u000aplantstore: forged*`, "see: plantstore --help")
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"plantstore/internal/cli"
@@ -41,20 +42,21 @@ func TestHungServerIsQueriedOnce(t *testing.T) {
 	}
 }
 
-// TestFollowEndsInFirstQuery checks that Ctrl-C is the end of requests --follow, and not a failure, also before
-// the server has responded.
-func TestFollowEndsInFirstQuery(t *testing.T) {
+// TestInterruptedQuery checks that Ctrl-C is the end of requests --follow, and not a failure, also before the
+// server has responded, and a failure of other commands.
+func TestInterruptedQuery(t *testing.T) {
 	t.Parallel()
-	path, queries := hungServer(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	go func() {
-		<-queries
-		interrupt()
-	}()
-	code := cli.Main(ctx, cli.Process{
-		Name: "plantstore", Engines: engines(), Args: []string{"plantstore", "requests", "--follow", "--storage-url", "bbolt:" + path}, Stdout: io.Discard, Stderr: io.Discard,
-	})
-	if code != 0 {
-		t.Errorf("exit code %d", code)
+	for command, want := range map[string]int{"requests --follow": 0, "requests": 1} {
+		path, queries := hungServer(t)
+		ctx, interrupt := context.WithCancel(t.Context())
+		go func() {
+			<-queries
+			interrupt()
+		}()
+		var stderr strings.Builder
+		code := runProcess(ctx, cli.Process{Stdout: io.Discard, Stderr: &stderr}, append(strings.Fields(command), "--storage-url", "bbolt:"+path)...)
+		if code != want || want == 0 && stderr.Len() > 0 {
+			t.Errorf("%s: exit code %d, want %d: %s", command, code, want, &stderr)
+		}
 	}
 }

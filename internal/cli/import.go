@@ -47,19 +47,6 @@ func newImport(p *Process) *cli.Command {
 	}
 }
 
-type importer struct {
-	plantio.Importer
-
-	p        *Process
-	cmd      *cli.Command
-	maxBytes int64
-	dryRun   bool
-	reported int64 // bad lines, printed or not
-}
-
-// maxReported bounds the bad lines that an import prints.
-const maxReported = 100
-
 func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	i := &importer{p: p, cmd: cmd, maxBytes: c.MaxBodyBytes, dryRun: cmd.Bool("dry-run")}
 	i.SkipConflicts = chosen(cmd, "on-conflict") == "skip"
@@ -79,8 +66,8 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		case creates && !cmd.Bool("quiet"):
 			fmt.Fprintf(p.Stderr, "%s: created database %s\n", p.Name, c.Storage.Path)
 		}
-		if server, ok := store.(*operate.Client); ok {
-			i.maxBytes = min(i.maxBytes, cmp.Or(server.Info().MaxBodyBytes, i.maxBytes)) // one of another version may not report it
+		if client, ok := store.(*operate.Client); ok {
+			i.maxBytes = min(i.maxBytes, cmp.Or(client.Info().MaxBodyBytes, i.maxBytes)) // one of another version may not report it
 		}
 		i.Create = store.CreateAll
 		if i.dryRun {
@@ -110,6 +97,17 @@ func createsDatabase(c *config.Config) (bool, error) {
 		return false, fmt.Errorf("there is no directory %s for the database: create it, or correct --storage-url", dir)
 	}
 	return true, nil
+}
+
+// An importer imports the files of a command, and reports bad lines.
+type importer struct {
+	plantio.Importer
+
+	p        *Process
+	cmd      *cli.Command
+	maxBytes int64
+	dryRun   bool
+	reported int64 // bad lines, printed or not
 }
 
 func (i *importer) importAll(ctx context.Context) error {
@@ -150,19 +148,33 @@ func (i *importer) check(name string) error {
 }
 
 func (i *importer) importFile(ctx context.Context, name string) error {
-	in, size, err := i.open(name)
-	if err != nil {
-		return openError(name, err)
+	in, bar := i.p.Stdin, newProgress(i.p, i.cmd, -1)
+	if name != standardStream {
+		file, err := os.Open(name)
+		if err != nil {
+			return openError(name, err)
+		}
+		defer func() { _ = file.Close() }() // only read
+		in = file
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			bar = newProgress(i.p, i.cmd, info.Size(), progressbar.OptionShowBytes(true))
+		}
 	}
-	defer in.Close()
-	bar := newProgress(i.p, i.cmd, size)
 	defer func() { _ = bar.Clear() }()
 	input := progressbar.NewReader(in, bar)
-	i.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
+	i.Bad = func(bad *plantio.LineError) error {
+		if i.reported++; i.reported > maxReported {
+			return nil
+		}
+		return i.report(badLine{File: name, Line: bad.Line, Reason: bad.Reason})
+	}
 	i.Done = func() { bar.Describe(counted(i.Summary.Created, "plant", "plants")) }
 	before := max(i.reported, maxReported)
-	err = i.Import(ctx, plantio.NewReader(&input, fileFormat(i.cmd, name), i.maxBytes))
-	return i.failure(name, cmp.Or(err, i.reportMore(name, i.reported-before)))
+	err := i.Import(ctx, plantio.NewReader(&input, fileFormat(i.cmd, name), i.maxBytes))
+	if more := i.reported - before; more > 0 {
+		err = cmp.Or(err, i.report(badLine{File: name, More: more}))
+	}
+	return i.failure(name, err)
 }
 
 func (i *importer) failure(name string, err error) error {
@@ -186,50 +198,27 @@ func (i *importer) failure(name string, err error) error {
 	return fmt.Errorf("import %s: %w; %s: %s", name, err, stored, advice)
 }
 
-// open opens a file and returns its size, or -1 if it is unknown.
-func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
-	if name == standardStream {
-		return io.NopCloser(i.p.Stdin), -1, nil
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-		return file, info.Size(), nil
-	}
-	return file, -1, nil
+// A badLine is what an import prints of a bad line, or of the lines of a file that are not printed.
+type badLine struct {
+	File   string `json:"file"`
+	Line   int    `json:"line,omitzero"`
+	Reason string `json:"reason,omitzero"`
+	More   int64  `json:"more,omitzero"`
 }
 
-// reportLine prints a bad line, if it is one of the first: on stdout with --json, else on stderr.
-func (i *importer) reportLine(file string, bad *plantio.LineError) error {
-	if i.reported++; i.reported > maxReported {
-		return nil
-	}
-	return i.report(struct {
-		File   string `json:"file"`
-		Line   int    `json:"line"`
-		Reason string `json:"reason"`
-	}{file, bad.Line, bad.Reason}, "%s:%d: %s", file, bad.Line, bad.Reason)
-}
+// maxReported bounds the bad lines that an import prints.
+const maxReported = 100
 
-// reportMore prints the number of the bad lines of a file that reportLine has not printed.
-func (i *importer) reportMore(file string, more int64) error {
-	if more <= 0 {
-		return nil
+// report prints a bad line: on stdout with --json, else on stderr.
+func (i *importer) report(bad badLine) error {
+	text := fmt.Sprintf("%s:%d: %s", bad.File, bad.Line, bad.Reason)
+	switch {
+	case i.cmd.Bool("json"):
+		return printResult(i.p.Stdout, i.cmd, bad, "")
+	case bad.More > 0:
+		text = fmt.Sprintf("%s: and %s", bad.File, counted(bad.More, "more bad line", "more bad lines"))
 	}
-	return i.report(struct {
-		File string `json:"file"`
-		More int64  `json:"more"`
-	}{file, more}, "%s: and %s", file, counted(more, "more bad line", "more bad lines"))
-}
-
-// report prints value on stdout with --json, else a line on stderr.
-func (i *importer) report(value any, format string, args ...any) error {
-	if i.cmd.Bool("json") {
-		return printResult(i.p.Stdout, i.cmd, value, "")
-	}
-	_, err := fmt.Fprintln(i.p.Stderr, logging.Line(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(i.p.Stderr, logging.Line(text))
 	return err
 }
 

@@ -27,16 +27,12 @@ func TestImportOutlivesServer(t *testing.T) {
 		return text.String()
 	}
 	before, after := lines(0, 80), lines(80, 180)
-	server := startServer(t, "plantstore", nil)
+	server := startServer(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var stderr strings.Builder
-	code := cli.Main(ctx, cli.Process{
-		Name: "plantstore", Engines: engines(),
-		Args:   []string{"plantstore", "plants", "import", "-"},
-		Stdin:  io.MultiReader(strings.NewReader(before), onRead(func() { server.stop() }), strings.NewReader(after)),
-		Stdout: io.Discard, Stderr: &stderr,
-	})
+	stdin := io.MultiReader(strings.NewReader(before), onRead(func() { server.stop() }), strings.NewReader(after))
+	code := runProcess(ctx, cli.Process{Stdin: stdin, Stdout: io.Discard, Stderr: &stderr}, "plants", "import", "-")
 	printed := stderr.String()
 	if code != 1 || !strings.HasPrefix(printed, "plantstore: import -: line ") ||
 		!strings.HasSuffix(printed, " stored: run the import again to continue\n") {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,7 +72,7 @@ func TestTokensOfProviders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p, stranger := newProvider(t), newProvider(t)
 	p.publish(`{"kty":"AKP","kid":"pq","kid":"pq","alg":"ML-DSA-65","pub":"AAAA"}`, `"x"`, p.jwk(`,"alg":"Ed25519"`)) // as in RFC 9864
-	s := startServer(t, "plantstore", []string{
+	s := startServer(t, []string{
 		"JWT_JWKS_URL=" + p.url + "/k.json?key=hunter2", "JWT_ISSUER=https://a/, https://b/", "JWT_AUDIENCE=api://plants,0oa1",
 		"JWT_SCOPE=plants:create", "JWT_REQUIRE_EXP=true",
 	})
@@ -158,49 +157,6 @@ func await(t *testing.T, what string, holds func() bool) {
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("timeout: %s", what)
-		}
-	}
-}
-
-// TestIssuerDownAtStart checks that a server whose issuer is down starts, is not ready, tries again,
-// and becomes ready by itself, and that all of it shows in the metrics.
-func TestIssuerDownAtStart(t *testing.T) {
-	t.Parallel()
-	p := newProvider(t)
-	p.responds(http.StatusBadGateway, "<html>Bad Gateway</html>")
-	s := startServer(t, "plantstore", []string{"JWT_JWKS_URL=" + p.url, "STORAGE_URL=bbolt:" + t.TempDir() + "/plants.db"})
-	ready, token := s.ready(t), p.sign(`{}`)
-	checkMetrics := func(lines ...string) {
-		t.Helper()
-		metrics := get(t, ready.AdminURL+"/metrics")
-		for _, line := range lines {
-			if !regexp.MustCompile("(?m)^plantstore_" + line + "$").MatchString(metrics) {
-				t.Errorf("the metrics lack %s", line)
-			}
-		}
-	}
-	if status, body := post(t, ready.BaseURL, token, `{"id":1,"name":"x"}`); status == http.StatusOK {
-		t.Errorf("a token is accepted: %s", body)
-	}
-	if body := get(t, ready.AdminURL+"/readyz"); body != `{"error":503,"message":"not ready: no usable keys of the issuer"}`+"\n" {
-		t.Errorf("/readyz: %s", body)
-	}
-	checkMetrics("ready 0", "issuer_keys 0", "issuer_fetch_failures_total [1-9]")
-
-	p.publish(p.jwk(""))
-	await(t, "the server is ready", func() bool { return get(t, ready.AdminURL+"/readyz") == `{"status":"ready"}`+"\n" })
-	if status, body := post(t, ready.BaseURL, token, `{"id":1,"name":"x"}`); status != http.StatusOK {
-		t.Errorf("the response is %s", body)
-	}
-	checkMetrics("ready 1", "issuer_keys 1", "issuer_fetched_timestamp_seconds [1-9].*")
-	log := s.log()
-	for _, want := range []string{
-		`"level":"ERROR","msg":"issuer keys not fetched","url":"` + p.url + `","cause":"the status of the response is 502`,
-		`"msg":"not ready","why":"no usable keys of the issuer","cause":"the status of the response is 502`,
-		`"msg":"issuer keys fetched"`,
-	} {
-		if strings.Count(log, want) != 1 {
-			t.Errorf("the log has not once %s:\n%s", want, log)
 		}
 	}
 }

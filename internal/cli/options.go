@@ -133,11 +133,9 @@ func (m misspelling) String() string {
 func misspellings(p *Process, source string, values map[string]string) (found []misspelling) {
 	options := p.options()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if values[name] == "" || slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name }) {
-			continue
-		}
+		exact := slices.ContainsFunc(options, func(o config.Option) bool { return o.Env == name })
 		near := slices.IndexFunc(options, func(o config.Option) bool { return misspell.Near(strings.ToUpper(name), o.Env) })
-		if near >= 0 {
+		if near >= 0 && !exact && values[name] != "" {
 			found = append(found, misspelling{source, name, options[near].Env})
 		}
 	}

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,12 +10,36 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
 	"plantstore/storage"
-	"plantstore/storage/bbolt"
 )
+
+// A Process holds the inputs and outputs of the program. Paths are relative to the working
+// directory.
+type Process struct {
+	Name    string   // of the program
+	Args    []string // as in [os.Args]
+	Environ []string // as from [os.Environ]
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+
+	Engines        storage.Engines // the engines of the program
+	StorageOptions []config.Option // for the location of the plants, see [config.Options]
+}
+
+func (p *Process) options() []config.Option { return config.Options(p.StorageOptions...) }
+
+func (p *Process) environ() map[string]string {
+	values := make(map[string]string, len(p.Environ))
+	for _, line := range p.Environ {
+		if name, text, ok := strings.Cut(line, "="); ok {
+			values[name] = text
+		}
+	}
+	return values
+}
 
 // printResult prints the result of a command: value as JSON with --json, no output with
 // --quiet, otherwise a line for people.
@@ -59,94 +80,19 @@ func counted(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// newProgress returns the progress bar of a command that reads size bytes, or an unknown
-// number of plants if size is -1. It is visible if stderr is a terminal, without --quiet.
-func newProgress(p *Process, cmd *cli.Command, size int64) *progressbar.ProgressBar {
-	options := progressOptions(p, !cmd.Bool("quiet"))
-	if size >= 0 {
-		options = append(options, progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(true))
-	} else {
+// newProgress returns a progress bar up to a number, or for an unknown number of plants if that is -1. It is
+// visible if stderr is a terminal, without --quiet.
+func newProgress(p *Process, cmd *cli.Command, end int64, options ...progressbar.Option) *progressbar.ProgressBar {
+	if end < 0 {
 		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString("plants"))
 	}
-	return progressbar.NewOptions64(size, options...)
-}
-
-// remedy is the advice for a corrupt database.
-const remedy = "restore a backup"
-
-// corruptStore returns err. If that is a *bbolt.CorruptStoreError, it prints the findings and returns
-// an error with this message and exit code 3 instead.
-func corruptStore(p *Process, err error, format string, args ...any) error {
-	var corrupt *bbolt.CorruptStoreError
-	if !errors.As(err, &corrupt) {
-		return err
-	}
-	if err := writeFindings(p.Stderr, corrupt.Report); err != nil {
-		return err
-	}
-	return findings(format, args...)
-}
-
-func writeFindings(w io.Writer, report storage.Report) error {
-	var text strings.Builder
-	for _, finding := range report.Corruption {
-		text.WriteString(logging.Line(finding) + "\n")
-	}
-	if report.More > 0 {
-		text.WriteString("and " + counted(report.More, "more finding", "more findings") + "\n")
-	}
-	if report.Plants > 0 || report.Intact() { // else nothing was counted
-		text.WriteString(counted(report.Plants, "plant is", "plants are") + " intact, " + counted(report.Findings(), "finding", "findings") + "\n")
-	}
-	_, err := io.WriteString(w, text.String())
-	return err
-}
-
-// standardStream is the file name for stdin or stdout.
-const standardStream = "-"
-
-func forceFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "force", Usage: "replace an existing FILE, but never a database or a backup", HideDefault: true}
-}
-
-// checkOutput rejects a file that exists, or with force one that must not be replaced, before any
-// work is done.
-func checkOutput(file string, force bool) error {
-	if strings.HasSuffix(filepath.ToSlash(file), "/") {
-		return misuse("%s is the name of a directory: name a file", file)
-	}
-	if err := bbolt.MayReplace(file); err != nil {
-		return misuseBy(err)
-	}
-	if _, err := os.Lstat(file); err == nil && !force {
-		return misuse("%s exists: name another file, or replace it with --force", file)
-	}
-	return nil
-}
-
-func adviseOutput(err error) error { return app.Advise(err, "create its directory first", "") }
-
-func requireFile(c *config.Config) error {
-	if c.Storage.Path == "" {
-		return misuse("the plants are not in a file but in %s: use its own tools for copies", c.Storage.Scheme)
-	}
-	return nil
-}
-
-// newCaseProgress returns the progress bar of a command that runs a number of cases, which is set later.
-func newCaseProgress(p *Process) *progressbar.ProgressBar {
-	return progressbar.NewOptions(1, append(progressOptions(p, true), progressbar.OptionSetPredictTime(false))...)
-}
-
-// progressOptions returns the options of all progress bars.
-func progressOptions(p *Process, visible bool) []progressbar.Option {
-	return []progressbar.Option{
-		progressbar.OptionSetVisibility(visible && logging.IsTerminal(p.Stderr)),
+	return progressbar.NewOptions64(end, append(options,
+		progressbar.OptionSetVisibility(!cmd.Bool("quiet") && logging.IsTerminal(p.Stderr)),
 		progressbar.OptionSetWriter(logging.Underlying(p.Stderr)), // it moves the cursor
-		progressbar.OptionThrottle(100 * time.Millisecond),
+		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionShowCount(),
 		progressbar.OptionFullWidth(),
-	}
+	)...)
 }

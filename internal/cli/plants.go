@@ -19,16 +19,39 @@ import (
 	"plantstore/storage"
 )
 
-func newPlants(p *Process) *cli.Command {
-	return &cli.Command{
-		Name:  "plants",
-		Usage: "list, count, browse, export, import and reset plants",
-		Description: "The commands work with or without a running server. Only reset needs one.\n" +
-			"Examples:\n" +
-			"  plantstore plants list --limit 20\n" +
-			"  plantstore plants import plants.jsonl",
-		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p)},
+// remedy is the advice for a corrupt database.
+const remedy = "restore a backup"
+
+// withStore opens the store, or connects to the server that has it open, and calls run.
+func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, app.Store) error) (err error) {
+	store, err := app.OpenStore(ctx, c, o)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	err = run(ctx, store)
+	if errors.Is(err, storage.ErrCorrupt) {
+		return findings("%v: %s", err, remedy)
+	}
+	return err
+}
+
+// temporary reports whether the store is that of a running server with --ephemeral.
+func temporary(store app.Store) bool {
+	client, ok := store.(*operate.Client)
+	return ok && client.Info().Ephemeral
+}
+
+// requireServer returns the client of the server of the database, which must run.
+func requireServer(ctx context.Context, c *config.Config) (*operate.Client, error) {
+	client, err := app.Connect(ctx, c.Storage.Path)
+	switch {
+	case !errors.Is(err, operate.ErrNoServer):
+		return client, err
+	case errors.Is(err, fs.ErrPermission): // a server may run
+		return nil, app.AdviseRead(&fs.PathError{Op: "connect", Path: operate.SocketPath(c.Storage.Path), Err: syscall.EACCES}, "")
+	}
+	return nil, fmt.Errorf("no server runs on %s: start one, or run this in its working directory, with the same --storage-url", app.DataPlace(c.Storage))
 }
 
 // fileFormat returns the format of --format, or else by the file name.
@@ -58,37 +81,6 @@ func printPlants(
 		}
 		return out.Flush()
 	})
-}
-
-// withStore opens the store, or connects to the server that has it open, and calls run.
-func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, app.Store) error) (err error) {
-	store, err := app.OpenStore(ctx, c, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	err = run(ctx, store)
-	if errors.Is(err, storage.ErrCorrupt) {
-		return findings("%v: %s", err, remedy)
-	}
-	return err
-}
-
-// temporary reports whether the store is that of a running server with --ephemeral.
-func temporary(store app.Store) bool {
-	server, ok := store.(*operate.Client)
-	return ok && server.Info().Ephemeral
-}
-
-func requireServer(ctx context.Context, c *config.Config) (*operate.Client, error) {
-	server, err := app.Connect(ctx, c.Storage.Path)
-	if err == nil && server == nil {
-		if _, err := operate.Dial(ctx, c.Storage.Path); errors.Is(err, fs.ErrPermission) { // a server may run
-			return nil, app.AdviseRead(&fs.PathError{Op: "connect", Path: operate.SocketPath(c.Storage.Path), Err: syscall.EACCES}, "")
-		}
-		err = fmt.Errorf("no server runs on %s: start one, or run this in its working directory, with the same --storage-url", app.DataPlace(c.Storage))
-	}
-	return server, err
 }
 
 func newList(p *Process) *cli.Command {
@@ -141,7 +133,7 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 				return err
 			}
 			read, before = true, record.ID
-			if !selected(cmd, record) {
+			if tag := record.Plant.Tag; cmd.IsSet("tag") && (tag == nil || *tag != cmd.String("tag")) {
 				continue
 			}
 			if more = shown == limit; more {
@@ -161,11 +153,6 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 		_, err = fmt.Fprintf(p.Stderr, "%s: these are the first %d; continue with --after %d, or raise --limit\n", p.Name, terminalPlants, last)
 	}
 	return err
-}
-
-func selected(cmd *cli.Command, record storage.Record) bool {
-	tag := record.Plant.Tag
-	return !cmd.IsSet("tag") || tag != nil && *tag == cmd.String("tag")
 }
 
 func newGet(p *Process) *cli.Command {
@@ -216,8 +203,31 @@ func count(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		if err != nil {
 			return err
 		}
-		return printResult(p.Stdout, cmd, struct {
-			Plants int64 `json:"plants"`
-		}{plants}, "%d", plants)
+		return printResult(p.Stdout, cmd, map[string]int64{"plants": plants}, "%d", plants)
 	})
+}
+
+func newReset(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "reset",
+		Usage: "reset a running server with --ephemeral to its seed",
+		Description: "Replaces all plants with the seed of the server, in one step.\n" +
+			"Examples:\n" +
+			"  plantstore plants reset",
+		Flags:  storeFlags(p, jsonFlag(), quietFlag()),
+		Action: configured(p, reset),
+	}
+}
+
+func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
+	client, err := requireServer(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }() // it has responded
+	plants, err := client.Reset(ctx)
+	if err != nil {
+		return err
+	}
+	return printResult(p.Stdout, cmd, map[string]int64{"plants": plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
 }

@@ -85,12 +85,12 @@ func (p *position) query(server time.Time) string {
 
 // keptRequests returns the requests that the server of the database keeps after a position, and moves it.
 func keptRequests(ctx context.Context, c *config.Config, p *position) ([]requests.Request, error) {
-	server, err := requireServer(ctx, c)
+	client, err := requireServer(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = server.Close() }() // it has responded
-	all, err := server.Requests(ctx, p.query(server.Info().Started))
+	defer func() { _ = client.Close() }() // it has responded
+	all, err := client.Requests(ctx, p.query(client.Info().Started))
 	if len(all) > 0 {
 		p.number = all[len(all)-1].Number
 	}
@@ -120,31 +120,4 @@ func describe(cmd *cli.Command, r requests.Request) string {
 		lines[i] = logging.Line(line) + "\n"
 	}
 	return strings.Join(lines, "")
-}
-
-func newReset(p *Process) *cli.Command {
-	return &cli.Command{
-		Name:  "reset",
-		Usage: "reset a running server with --ephemeral to its seed",
-		Description: "Replaces all plants with the seed of the server, in one step.\n" +
-			"Examples:\n" +
-			"  plantstore plants reset",
-		Flags:  storeFlags(p, jsonFlag(), quietFlag()),
-		Action: configured(p, reset),
-	}
-}
-
-func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	server, err := requireServer(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = server.Close() }() // it has responded
-	plants, err := server.Reset(ctx)
-	if err != nil {
-		return err
-	}
-	return printResult(p.Stdout, cmd, struct {
-		Plants int64 `json:"plants"`
-	}{plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
 }

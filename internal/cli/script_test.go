@@ -141,7 +141,7 @@ func fails(ts *testscript.TestScript, _ bool, args []string) {
 
 func serve(ts *testscript.TestScript, _ bool, args []string) {
 	s, environ := enter(ts)
-	s.server = startServer(s.t, "plantstore", environ, args...)
+	s.server = startServer(s.t, environ, args...)
 	ts.Defer(func() { s.server.stop() })
 	fmt.Fprint(ts.Stdout(), s.server.first)
 	if strings.HasPrefix(s.server.first, "{") {

@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -67,7 +70,7 @@ func openServer(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	server, err := app.Open(ctx, c, app.Inputs{
 		Environ: p.environ(), Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: temporary,
-		Command: func(words ...string) string { return storeCommand(p, c, words...) },
+		Command: func(words ...string) string { return commandFor(p, c, storageOptions(p), "", words...) },
 	})
 	if err != nil {
 		return nil, err
@@ -115,4 +118,104 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 		logger.Info("seeded", "file", file, "created", i.Summary.Created, "identical", i.Summary.Identical, "skipped", i.Summary.Skipped)
 	})
 	return nil
+}
+
+// tokenCommand returns the command for a token that this server accepts. It refers to the secret and does not contain it.
+func tokenCommand(p *Process, c *config.Config) string {
+	words, assignment := []string{"token"}, ""
+	if !c.HasSecret() {
+		words = append(words, "--key", "PRIVATE_KEY.pem") // unknown here
+	}
+	if _, given := c.Given("JWT_SECRET"); given && runtime.GOOS != "windows" { // whose shells have no common form
+		assignment = `JWT_SECRET="${JWT_SECRET:?}" `
+	}
+	options := tokenCommandOptions(p)
+	if c.Storage.Path == "" { // it has no generated secret, and its URL may contain a password
+		options = slices.DeleteFunc(options, func(env string) bool { return slices.Contains(storageOptions(p), env) })
+	}
+	return commandFor(p, c, options, assignment, words...)
+}
+
+// commandFor returns a command with the values of these options that this server was given, for a shell in the
+// same directory, or, of a service, for a shell of root.
+func commandFor(p *Process, c *config.Config, options []string, assignment string, words ...string) string {
+	words = append(program(p), words...)
+	for _, o := range p.options() {
+		text, given := c.Given(o.Env)
+		if !given || o.Flag == "" || !slices.Contains(options, o.Env) {
+			continue
+		}
+		if o.Env == "JWT_JWKS_URL" {
+			text, _, _ = strings.Cut(text, "?") // may contain a secret, and token does not fetch it
+		}
+		if text == "" { // PowerShell drops an empty word
+			words = append(words, "--"+o.Flag+"=")
+		} else {
+			words = append(words, "--"+o.Flag, text)
+		}
+	}
+	return asService(p.environ(), assignment) + commandLine(runtime.GOOS, words...)
+}
+
+// asService returns the beginning of a command with that assignment. For a system service of systemd,
+// it lets root run the command in the directory and as the user of the service.
+func asService(environ map[string]string, assignment string) string {
+	dir, err := os.Getwd()
+	if environ["NOTIFY_SOCKET"] == "" || environ["XDG_RUNTIME_DIR"] != "" || err != nil {
+		return assignment
+	}
+	command := "cd " + quotePOSIX(dir) + " && " + assignment
+	if name := environ["USER"]; name != "" && name != "root" {
+		command += "runuser -u " + quotePOSIX(name) + " -- "
+	}
+	return command
+}
+
+// program returns the words that run this program again. go run keeps the program that it has built in
+// a temporary directory or its cache.
+func program(p *Process) []string {
+	switch {
+	case !byGoRun.MatchString(filepath.ToSlash(p.Args[0])):
+		return []string{p.Args[0]}
+	case p.Name == "plantstore-cluster":
+		return []string{"go", "-C", "cluster", "run", "."}
+	}
+	return []string{"go", "run", "."}
+}
+
+var byGoRun = regexp.MustCompile(`/go-build\d+/|/[0-9a-f]{64}-d/`)
+
+// commandLine quotes words for a POSIX shell, or on Windows for both cmd and PowerShell. These have no
+// common form of a quoted program, so that PowerShell is the program then.
+func commandLine(goos string, words ...string) string {
+	quote := quotePOSIX
+	if goos == "windows" {
+		quote = quoteWindows
+		if quote(words[0]) != words[0] {
+			for i, word := range words {
+				words[i] = "'" + strings.ReplaceAll(word, "'", "''") + "'"
+			}
+			return `powershell -Command "& ` + strings.Join(words, " ") + `"`
+		}
+	}
+	for i, word := range words {
+		words[i] = quote(word)
+	}
+	return strings.Join(words, " ")
+}
+
+func quotePOSIX(word string) string {
+	if word != "" && config.IsPlain(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// quoteWindows escapes $ and ` for PowerShell, which is the usual shell. In both shells a comma separates
+// words.
+func quoteWindows(word string) string {
+	if config.IsPlain(strings.NewReplacer(`\`, "", "=", "").Replace(word)) && !strings.ContainsAny(word, ",@") {
+		return word
+	}
+	return `"` + strings.NewReplacer(`"`, `\"`, "`", "``", "$", "`$").Replace(word) + `"`
 }

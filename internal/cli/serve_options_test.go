@@ -49,17 +49,17 @@ func get(t *testing.T, url string) string {
 // TestRequestTimeout checks that the wait for a body ends by REQUEST_TIMEOUT, since it is far shorter than all others.
 func TestRequestTimeout(t *testing.T) {
 	t.Chdir(t.TempDir())
-	base := startServer(t, "plantstore", []string{"SHUTDOWN_TIMEOUT=1h"}, "--request-timeout=100ms").ready(t).BaseURL
+	base := startServer(t, []string{"SHUTDOWN_TIMEOUT=1h"}, "--request-timeout=100ms").ready(t).BaseURL
 	if got := errorOf(t, base, fmt.Sprintf(half, token(t, nil))); got != http.StatusRequestTimeout {
 		t.Errorf("the response is error %d, want 408", got)
 	}
 }
 
 // TestShutdownTimeout checks that a connection beyond MAX_CONNECTIONS gets an Error, and that requests that do not
-// end within SHUTDOWN_TIMEOUT are aborted, which is logged, and the exit code is 0.
+// end within SHUTDOWN_TIMEOUT after SHUTDOWN_DELAY are aborted, which is logged, and the exit code is 0.
 func TestShutdownTimeout(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s := startServer(t, "plantstore", []string{"REQUEST_TIMEOUT=1h"}, "--max-connections=1", "--shutdown-timeout=50ms")
+	s := startServer(t, []string{"REQUEST_TIMEOUT=1h", "SHUTDOWN_DELAY=10ms"}, "--max-connections=1", "--shutdown-timeout=50ms")
 	ready := s.ready(t)
 	fmt.Fprintf(dial(t, ready.BaseURL), half, token(t, nil))
 	await(t, "the handler gets the request", func() bool {
@@ -71,8 +71,15 @@ func TestShutdownTimeout(t *testing.T) {
 	if code := s.stop(); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
-	if log := s.log(); !strings.Contains(log, `"msg":"shutdown timeout: closing connections with requests in progress","connections":1`) {
-		t.Errorf("the log is:\n%s", log)
+	log := s.log()
+	for _, want := range []string{
+		`"msg":"shutting down: not ready, still serving","delay":"10ms"`, `"msg":"shutting down: draining requests"`,
+		`"msg":"shutdown timeout: closing connections with requests in progress","connections":1`,
+	} {
+		before, after, found := strings.Cut(log, want)
+		if log = after; !found {
+			t.Errorf("the log lacks %s after\n%s", want, before)
+		}
 	}
 }
 
@@ -100,7 +107,7 @@ func TestServerDescribesItself(t *testing.T) {
 		"--docs=off": {{"plants.lan", "https", local}},
 		"--ephemeral --base-url=https://plants.test/api": {{"plants.lan", "", "https://plants.test/api"}},
 	} {
-		s := startServer(t, "plantstore", nil, strings.Fields(args)...)
+		s := startServer(t, nil, strings.Fields(args)...)
 		ready := s.ready(t)
 		_, port, _ := net.SplitHostPort(ready.Addr)
 		ask := func(path, host, proto string) (int, string) {

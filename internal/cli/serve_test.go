@@ -24,20 +24,15 @@ type server struct {
 	stop  func() (code int) // as SIGTERM does
 }
 
-// startServer starts a server and returns after its banner, which only warnings precede. name is the name of the program.
-func startServer(t *testing.T, name string, environ []string, args ...string) server {
+// startServer starts a server and returns after its banner, which only warnings precede.
+func startServer(t *testing.T, environ []string, args ...string) server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	lines, stderr := io.Pipe()
 	exited := make(chan int, 1)
 	go func() {
-		code := cli.Main(ctx, cli.Process{
-			Name: "plantstore", Engines: engines(),
-			Args:    append([]string{name, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...),
-			Environ: environ,
-			Stdout:  io.Discard,
-			Stderr:  stderr,
-		})
+		code := runProcess(ctx, cli.Process{Environ: environ, Stdout: io.Discard, Stderr: stderr},
+			append([]string{"serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...)...)
 		_ = stderr.Close()
 		exited <- code
 	}()
@@ -112,14 +107,6 @@ func roundTrip(t *testing.T, request *http.Request) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// TestTokenCommand checks that the server names the program as it was started, quoted for a shell.
-func TestTokenCommand(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if got, want := startServer(t, "/my plants/it's", nil).ready(t).TokenCommand, `'/my plants/it'\''s' token`; got != want {
-		t.Errorf("the command is %s, want %s", got, want)
-	}
-}
-
 // TestLockedByACommand checks the error when another process has the database open that is not a server.
 func TestLockedByACommand(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -128,23 +115,5 @@ func TestLockedByACommand(t *testing.T) {
 	for _, command := range [][]string{{"check"}, {"serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"}} {
 		checkFailure(t, run(t, nil, command...), 1,
 			"database data/plants.db is locked by another process: try again when that has ended, or name another file")
-	}
-}
-
-// TestFollowInterrupted checks that Ctrl-C ends requests --follow with success, also during its first query, and other
-// commands not.
-func TestFollowInterrupted(t *testing.T) {
-	t.Chdir(t.TempDir())
-	startServer(t, "plantstore", nil, "--ephemeral")
-	interrupted, cancel := context.WithCancel(t.Context())
-	cancel()
-	for command, want := range map[string]int{"requests --follow": 0, "requests": 1} {
-		var stderr strings.Builder
-		code := cli.Main(interrupted, cli.Process{
-			Name: "plantstore", Engines: engines(), Args: append([]string{"plantstore"}, strings.Fields(command)...), Stdout: io.Discard, Stderr: &stderr,
-		})
-		if code != want || want == 0 && stderr.Len() > 0 {
-			t.Errorf("%s: exit code %d, want %d: %s", command, code, want, &stderr)
-		}
 	}
 }

@@ -42,7 +42,7 @@ func TestKeysAreReloaded(t *testing.T) {
 	publish(ed25519Set(t, "issued", "k"))
 	writeKeyPair(t, "a")
 	writeFile(t, "secrets", secret+"\n")
-	s := startServer(t, "plantstore", []string{
+	s := startServer(t, []string{
 		"JWT_SECRET_FILE=secrets", "JWT_PUBLIC_KEYS=a.pub", "JWT_JWKS_URL=" + issuer.url,
 	})
 	base := s.ready(t).BaseURL
@@ -96,7 +96,7 @@ func TestKeysAreReloaded(t *testing.T) {
 // no new one, and the log has the remedy.
 func TestLostSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s := startServer(t, "plantstore", nil)
+	s := startServer(t, nil)
 	base, issued := s.ready(t).BaseURL, token(t, nil)
 	must.Do(t, os.Remove("data/jwt-secret"))
 	sendHangUp(t)

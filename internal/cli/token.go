@@ -16,6 +16,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/keys"
+	"plantstore/internal/operate"
 	"plantstore/middleware/auth"
 )
 
@@ -94,15 +95,14 @@ func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, 
 	case c.BaseURL != "":
 		return c.ServiceURL(c.Addr), nil
 	}
-	server, err := app.Connect(ctx, c.Storage.Path)
-	if err != nil {
-		return "", err
-	}
-	if server != nil {
-		defer func() { _ = server.Close() }() // it has responded
-		if base := server.Info().BaseURL; strings.HasPrefix(base, "http") {
+	client, err := app.Connect(ctx, c.Storage.Path)
+	if err == nil {
+		defer func() { _ = client.Close() }() // it has responded
+		if base := client.Info().BaseURL; strings.HasPrefix(base, "http") {
 			return base, nil
 		}
+	} else if !errors.Is(err, operate.ErrNoServer) {
+		return "", err
 	}
 	_, port, _ := net.SplitHostPort(c.Addr)
 	if _, socket := config.UnixPath(c.Addr); socket || port == "0" {
@@ -147,9 +147,13 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 	if _, err := os.Stat(app.SecretPath(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if server, err := app.Connect(ctx, c.Storage.Path); server == nil {
+	client, err := app.Connect(ctx, c.Storage.Path)
+	if errors.Is(err, operate.ErrNoServer) {
+		return nil
+	} else if err != nil {
 		return err
 	}
+	_ = client.Close() // it has responded
 	return fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+
 		"if the server accepts only tokens signed with a private key, run plantstore token --key FILE; "+
 		"else set JWT_SECRET or JWT_SECRET_FILE as for the server, or restore the secret file if it was removed while the server runs", c.Storage.Path)

@@ -26,7 +26,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestCommandOfService checks that root gets a token in the directory and as the user of a system service.
+// TestCommandOfService checks that root gets a token in the directory and as the user of a system service. Commands name the
+// program as it was started.
 func TestCommandOfService(t *testing.T) {
 	t.Chdir(t.TempDir())
 	dir, _ := os.Getwd()
@@ -43,5 +44,8 @@ func TestCommandOfService(t *testing.T) {
 		if got := asService(p.environ(), "A=1 "); got != test.want {
 			t.Errorf("%v: %q, want %q", test.environ, got, test.want)
 		}
+	}
+	if got := program(&Process{Name: "plantstore", Args: []string{"./my plants"}}); len(got) != 1 || got[0] != "./my plants" {
+		t.Errorf("the program is %q, want its name as it was started", got)
 	}
 }
