@@ -6,16 +6,19 @@ package apidocs
 import (
 	"bytes"
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,12 +46,12 @@ const defaultURL = "http://127.0.0.1:8080"
 // is dropped, since paths begin with one. It fails if baseURL is not UTF-8. An empty baseURL makes
 // [Description.For] describe the server by the Host of a request.
 func New(baseURL string) (*Description, error) {
-	url, err := json.Marshal(serverURL(cmp.Or(baseURL, defaultURL)), jsontext.EscapeForJS(true)) // in YAML 1.1, as in JavaScript, U+2028 and U+2029 end a line
+	encoded, err := json.Marshal(serverURL(cmp.Or(baseURL, defaultURL)), jsontext.EscapeForJS(true)) // in YAML 1.1, as in JavaScript, U+2028 and U+2029 end a line
 	if err != nil {
 		return nil, fmt.Errorf("the base URL: %w", err)
 	}
 	placeholder := []byte(`"` + defaultURL + `"`) // a JSON string is also valid in YAML
-	at := func(document []byte) []byte { return bytes.Replace(document, placeholder, url, 1) }
+	at := func(document []byte) []byte { return bytes.Replace(document, placeholder, encoded, 1) }
 	return &Description{
 		YAML: newDocument("application/yaml", at(openAPIYAML)), // RFC 9512
 		JSON: newDocument("application/json", at(openAPIJSON)),
@@ -61,6 +64,40 @@ func New(baseURL string) (*Description, error) {
 // braces escaped, since they denote variables.
 func serverURL(baseURL string) string {
 	return strings.NewReplacer("{", "%7B", "}", "%7D").Replace(strings.TrimRight(baseURL, "/"))
+}
+
+// For returns the description for a request: that of the server at the Host of the request, if
+// [New] got no URL and that is a host name or an address, else d. A proxy that terminates TLS sets
+// X-Forwarded-Proto.
+func (d *Description) For(r *http.Request) *Description {
+	if !d.byHost || !isHost(r.Host) {
+		return d
+	}
+	scheme := "http"
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https"
+	}
+	at, err := New(scheme + "://" + r.Host)
+	if err != nil {
+		return d
+	}
+	return at
+}
+
+// hostName matches the names of hosts, also those with underscores in private networks.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([\w.-]*\w)?$`)
+
+// isHost reports whether text is a host name or an IP address, with or without a port.
+func isHost(text string) bool {
+	if len(text) > 255 {
+		return false
+	}
+	u, err := url.Parse("http://" + text)
+	if err != nil || u.Host != text {
+		return false
+	}
+	_, err = netip.ParseAddr(u.Hostname())
+	return err == nil || hostName.MatchString(u.Hostname())
 }
 
 // A Document is a static HTTP resource with an ETag, such as the description as JSON.
@@ -76,7 +113,7 @@ func newDocument(mediaType string, body []byte) *Document {
 			"Content-Type":   {mediaType},
 			"Cache-Control":  {"no-cache"},
 			"Etag":           {`"` + hex.EncodeToString(sum[:16]) + `"`},
-			"Content-Length": {strconv.Itoa(len(body))}, // ServeContent omits it if there is a Content-Encoding
+			"Content-Length": {strconv.Itoa(len(body))},
 		},
 		body: body,
 	}
@@ -95,28 +132,45 @@ func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Origin") != "" && strings.HasPrefix(d.header.Get("Content-Type"), "application/") {
 		d = d.drawn()
 	}
-	maps.Copy(w.Header(), d.header)
-	conditional := &http.Request{Method: r.Method, Header: http.Header{
-		"If-None-Match": {strings.Join(r.Header.Values("If-None-Match"), ", ")},
-	}}
-	http.ServeContent(writer{w, d.body}, conditional, "", time.Time{}, bytes.NewReader(d.body))
+	header := w.Header()
+	maps.Copy(header, d.header)
+	sent := strings.Join(r.Header.Values("If-None-Match"), ", ")
+	if sent == "*" || strings.Contains(sent, header.Get("Etag")) { // also a weak one
+		for _, name := range []string{"Content-Type", "Content-Length", "Content-Encoding"} {
+			header.Del(name)
+		}
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(d.body) // best effort
+	}
 }
 
-// A writer writes a document for [http.ServeContent], without Accept-Ranges.
-type writer struct {
-	http.ResponseWriter
+// exactID is the example of an id that a double-precision number cannot hold.
+const exactID = "9007199254740993"
 
-	body []byte
+var (
+	// exampleID matches the id of an example, except for those that show a limit. It begins with
+	// letters, which makes the search fast.
+	exampleID = regexp.MustCompile(`id"?: ([1-9]|` + exactID + `),?\n`)
+	digits    = regexp.MustCompile(`\d+`)
+)
+
+// drawn returns the document with new ids in its examples.
+func (d *Document) drawn() *Document {
+	return newDocument(d.header.Get("Content-Type"), exampleID.ReplaceAllFunc(d.body, drawID))
 }
 
-func (w writer) WriteHeader(status int) {
-	w.Header().Del("Accept-Ranges")
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// ReadFrom implements [io.ReaderFrom]. It writes the document instead, at once: [io.Copy] would hold
-// 32 KiB for a client that does not read.
-func (w writer) ReadFrom(io.Reader) (int64, error) {
-	n, err := w.Write(w.body)
-	return int64(n), err
+// drawID replaces an id by a new one of the same kind: one of ten digits, or an odd number beyond 2^53.
+func drawID(text []byte) []byte {
+	var random [8]byte
+	rand.Read(random[:]) // never fails
+	n := binary.BigEndian.Uint64(random[:])
+	id := 1e9 + n%9e9
+	if bytes.Contains(text, []byte(exactID)) {
+		id = 1<<53 + 1 + n%(1<<52)*2
+	}
+	return digits.ReplaceAll(text, strconv.AppendUint(nil, id, 10))
 }
