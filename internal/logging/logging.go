@@ -36,7 +36,7 @@ type flushing struct {
 	buffer *Buffer
 }
 
-// Handle implements [slog.Handler], as the following methods do.
+// Handle implements [slog.Handler].
 func (f flushing) Handle(ctx context.Context, record slog.Record) error {
 	err := f.Handler.Handle(ctx, record)
 	if record.Level >= slog.LevelError {
@@ -45,12 +45,9 @@ func (f flushing) Handle(ctx context.Context, record slog.Record) error {
 	return err
 }
 
+// WithAttrs implements [slog.Handler].
 func (f flushing) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return flushing{f.Handler.WithAttrs(attrs), f.buffer}
-}
-
-func (f flushing) WithGroup(name string) slog.Handler {
-	return flushing{f.Handler.WithGroup(name), f.buffer}
 }
 
 func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {

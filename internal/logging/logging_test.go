@@ -41,7 +41,7 @@ func TestErrorsAreFlushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out writes
 		logger, _ := logging.New(&out, logging.Text, slog.LevelInfo)
-		for _, log := range []*slog.Logger{logger, logger.With("x", 1), logger.WithGroup("x")} {
+		for _, log := range []*slog.Logger{logger, logger.With("x", 1)} {
 			time.Sleep(time.Hour)
 			before := len(out.done())
 			log.Info("before it")
