@@ -47,7 +47,7 @@ func (a *App) newOperator() *operate.Operator {
 	if a.seed != nil {
 		place = "temporary plants, read from the running server"
 	}
-	return operate.New(operate.Options{
+	return &operate.Operator{
 		Info: operate.Info{
 			Version: operate.ReadVersion().String(), BaseURL: a.BaseURL(), Ephemeral: a.seed != nil, Place: place,
 			MaxBodyBytes: a.config.MaxBodyBytes, Started: time.Now(),
@@ -58,7 +58,7 @@ func (a *App) newOperator() *operate.Operator {
 			Store: a.store.Stats, Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires, Emptied: a.emptied,
 		},
 		Pprof: a.config.Pprof, Logger: a.logger,
-	})
+	}
 }
 
 // startOperate serves the operator on a listener, unless that is nil, until [App.Close].

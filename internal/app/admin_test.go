@@ -45,7 +45,7 @@ func TestLastCreates(t *testing.T) {
 	observe := a.observe()
 	observe(t.Context(), &middleware.Outcome{Name: middleware.Created, Plant: true, PlantID: 0})
 	observe(t.Context(), &middleware.Outcome{Name: middleware.Refused, Error: models.NewError(models.CodeConflict, "taken"), Plant: true, PlantID: 1})
-	h := operate.New(operate.Options{Store: a.store, Creates: a.creates}).Handler(operate.Socket)
+	h := (&operate.Operator{Store: a.store, Creates: a.creates}).Handler(operate.Socket)
 	shown := func() string {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/page/creates", http.NoBody))

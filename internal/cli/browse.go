@@ -47,7 +47,6 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		if err != nil {
 			return fmt.Errorf("%w; choose another port with --port, or omit it for any free port", err)
 		}
-		defer site.Close()
 		if err := printLink(p, site.Link()); err != nil {
 			return err
 		}
@@ -82,5 +81,5 @@ func backendOf(store app.Store, place string) operate.Backend {
 		return client
 	}
 	own, _ := store.(*storage.Store) // the only other one
-	return operate.New(operate.Options{Store: own, Info: operate.Info{Place: place}})
+	return &operate.Operator{Store: own, Info: operate.Info{Place: place}}
 }

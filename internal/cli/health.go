@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
+	"plantstore/internal/files"
 	"plantstore/internal/operate"
 	"plantstore/models"
 )
@@ -44,7 +45,7 @@ func newHealth(p *Process) *cli.Command {
 func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	if c.Storage.Path == "" || !operate.CanListen(ctx, c.Storage.Path) {
+	if c.Storage.Path == "" || !files.CanListen(ctx, operate.SocketPath(c.Storage.Path)) {
 		return adminHealth(ctx, c)
 	}
 	client, err := requireServer(ctx, c)

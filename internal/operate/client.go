@@ -23,11 +23,13 @@ import (
 	"plantstore/storage"
 )
 
-// The bounds of a line of a response, in bytes. A server that sends a longer one is not a plant
-// store.
 const (
+	// The bounds of a line of a response, in bytes. A server that sends a longer one is not a plant
+	// store.
 	maxReply = 1 << 20
 	maxPlant = 65 << 20 // more than MAX_BODY_BYTES can allow
+	// startTime is the time in which a server that is starting must respond.
+	startTime = 10 * time.Second
 )
 
 var (
@@ -56,10 +58,9 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 			}
 			return conn, nil
 		},
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: maxReply,
+		DisableCompression: true,
 	}}
-	ctx, cancel := context.WithTimeout(ctx, firstResponseTime)
+	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	info, err := fetch[Info](ctx, c, http.MethodGet, "/info", maxReply)
 	if err != nil {
@@ -74,7 +75,7 @@ func (c *Client) Info() Info { return c.info }
 
 // Ready returns nil if the server should get requests, else the reason why not.
 func (c *Client) Ready(ctx context.Context) error {
-	_, err := fetch[status](ctx, c, http.MethodGet, "/readyz", maxReply)
+	_, err := fetch[struct{}](ctx, c, http.MethodGet, "/readyz", maxReply)
 	return err
 }
 
@@ -124,9 +125,6 @@ func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []erro
 		for _, outcome := range lines[struct{}](c, response) {
 			if len(outcomes) == len(records) {
 				break
-			}
-			if errors.As(outcome, new(*VersionError)) {
-				err = outcome
 			}
 			if exists, ok := errors.AsType[*storage.ExistsError](outcome); ok && exists.Identical {
 				exists.Stored = records[len(outcomes)].Plant // which the server does not send again
@@ -200,11 +198,10 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return lost(response.Request, errEnded)
 	}
-	text := response.Trailer.Get(failureTrailer)
-	if err != nil || text == "" {
-		return err
+	if text := response.Trailer.Get(failureTrailer); err == nil && text != "" {
+		_, err = decode[struct{}](c, response.Request, []byte(text))
 	}
-	return c.decode(response.Request, []byte(text))
+	return err
 }
 
 // Close closes the connections. The store of the server stays open.
@@ -233,18 +230,23 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	if err != nil {
 		return nil, lost(request, errEnded)
 	}
-	return nil, c.decode(request, text)
+	_, err = decode[struct{}](c, request, text)
+	return nil, cmp.Or(err, c.misunderstood(request))
 }
 
-// decode returns the error that a server has sent.
-func (c *Client) decode(request *http.Request, text []byte) error {
-	var f failure
-	err := json.Unmarshal(text, &f)
-	unknownPath := f.Kind == "" && (f.Code == models.CodeMethodNotAllowed || f.Code == models.CodeNotFound)
-	if err != nil || f.Code == 0 || unknownPath {
-		return c.misunderstood(request)
+// decode returns a value, or the error that a server has sent in its place.
+func decode[T any](c *Client, request *http.Request, text []byte, options ...json.Options) (T, error) {
+	var line struct {
+		Value   T         `json:",embed"`
+		Failure wireError `json:",embed"`
 	}
-	return f.err()
+	err := json.Unmarshal(text, &line, options...)
+	code := line.Failure.Sent.Code
+	unknownPath := line.Failure.Kind == "" && (code == models.CodeMethodNotAllowed || code == models.CodeNotFound)
+	if err != nil || unknownPath {
+		return line.Value, c.misunderstood(request)
+	}
+	return line.Value, line.Failure.err()
 }
 
 // misunderstood returns the error for a response that has come, and is not one of this version.
@@ -267,7 +269,7 @@ func lost(request *http.Request, cause error) error {
 	return fmt.Errorf("%w: %w", kind, cmp.Or(err, cause))
 }
 
-// fetch sends a request and returns the value of its response.
+// fetch sends a request and returns the value of its response, of at most bound bytes.
 func fetch[T any](ctx context.Context, c *Client, method, path string, bound int64) (value T, err error) {
 	response, err := c.do(ctx, method, path, http.NoBody)
 	if err != nil {
@@ -275,36 +277,24 @@ func fetch[T any](ctx context.Context, c *Client, method, path string, bound int
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, bound))
-	switch {
-	case err != nil:
-		err = lost(response.Request, errEnded)
-	case json.Unmarshal(text, &value) != nil:
-		err = c.misunderstood(response.Request)
+	if err != nil {
+		return value, lost(response.Request, errEnded)
 	}
-	return value, err
+	return decode[T](c, response.Request, text)
 }
 
-// lines yields the lines of a response: values or errors. An error of [lost] is the last one.
+// lines yields the lines of a response: values or errors. A line that it does not know may be a failure.
 func lines[T any](c *Client, response *http.Response) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		in := bufio.NewScanner(response.Body)
 		in.Buffer(nil, maxPlant)
-		understood := true
-		for understood && in.Scan() {
-			var line struct {
-				Value   T       `json:",embed"`
-				Failure failure `json:",embed"`
-			}
-			understood = json.Unmarshal(in.Bytes(), &line, json.RejectUnknownMembers(true)) == nil // what it does not know may be a failure
-			if understood && !yield(line.Value, line.Failure.err()) {
+		for in.Scan() && in.Err() == nil { // else a part of a line
+			if !yield(decode[T](c, response.Request, in.Bytes(), json.RejectUnknownMembers(true))) {
 				return
 			}
 		}
-		switch {
-		case in.Err() != nil: // perhaps within a line
+		if in.Err() != nil {
 			yield(*new(T), lost(response.Request, errEnded))
-		case !understood:
-			yield(*new(T), c.misunderstood(response.Request))
 		}
 	}
 }

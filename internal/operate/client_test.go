@@ -104,7 +104,7 @@ func callAll(ctx context.Context, client *operate.Client) map[string]error {
 	}
 	return map[string]error{
 		"Get": getErr, "Count": countErr, "List": listErr, "Snapshot": client.Snapshot(ctx, io.Discard),
-		"CreateAll": client.CreateAll(ctx, make([]storage.Record, 2))[1],
+		"CreateAll": client.CreateAll(ctx, make([]storage.Record, 2))[0],
 	}
 }
 

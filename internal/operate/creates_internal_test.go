@@ -17,9 +17,9 @@ func TestCreates(t *testing.T) {
 	}
 	check := func(after, first, last int64) {
 		t.Helper()
-		got, all, _ := c.feed.Query(httptest.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprint("/?after=", after), http.NoBody))
-		if int64(len(all)) != last-first+1 || len(all) > 0 && (got != first || all[0].id != first || all[len(all)-1].id != last) {
-			t.Errorf("after %d: %d creates from %d on, want %d to %d", after, len(all), got, first, last)
+		all, _ := c.feed.Query(httptest.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprint("/?after=", after), http.NoBody))
+		if int64(len(all)) != last-first+1 || len(all) > 0 && (all[0].Number != first || all[0].Plant.ID != first || all[len(all)-1].Plant.ID != last) {
+			t.Errorf("after %d: %v, want %d to %d", after, all, first, last)
 		}
 	}
 	check(0, 151, 250)

@@ -11,13 +11,26 @@ import (
 	"plantstore/storage"
 )
 
-// A failure is an error of the store as an Error.
-type failure struct {
-	models.Error `json:",embed"`
-
+// A wireError is an error as the socket transfers it: at the client, it matches what it did at the server.
+type wireError struct {
+	Sent      models.Error  `json:",embed"`
 	Kind      string        `json:"kind,omitzero"`       // see kinds
 	Stored    *models.Plant `json:"stored,omitzero"`     // of a taken id: the plant that has it, unless it is identical
 	CorruptID *int64        `json:"corrupt_id,omitzero"` // of a [storage.CorruptError]
+}
+
+// Error returns the message.
+func (f *wireError) Error() string { return f.Sent.Message }
+
+// Unwrap returns the Error, and the error of its kind, if it has one.
+func (f *wireError) Unwrap() []error {
+	all := []error{&f.Sent}
+	for _, k := range kinds() {
+		if k.name == f.Kind {
+			all = append(all, k.err)
+		}
+	}
+	return all
 }
 
 // A kind is an error that commands match.
@@ -42,8 +55,8 @@ func kinds() []kind {
 // has gone.
 var errShutdown = errors.New("the server shuts down")
 
-// failureOf encodes an error of the store.
-func failureOf(ctx context.Context, err error) *failure {
+// encodeError encodes an error of the store.
+func encodeError(ctx context.Context, err error) *wireError {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		outcome := storage.ErrUnavailable
 		if errors.Is(err, storage.ErrUnknown) {
@@ -51,20 +64,20 @@ func failureOf(ctx context.Context, err error) *failure {
 		}
 		err = fmt.Errorf("%w: %w", outcome, errShutdown)
 	}
-	f := &failure{Error: *models.NewError(models.CodeInternal, err.Error())}
+	f := &wireError{Sent: *models.NewError(models.CodeInternal, err.Error())}
 	if exists, ok := errors.AsType[*storage.ExistsError](err); ok {
-		f.Code = models.CodeConflict
+		f.Sent.Code = models.CodeConflict
 		if !exists.Identical {
 			f.Stored = &exists.Stored
 		}
 		return f
 	}
 	if own, ok := errors.AsType[*models.Error](err); ok {
-		f.Error = *own
+		f.Sent = *own
 	}
-	f.Message = strings.ToValidUTF8(f.Message, "")
+	f.Sent.Message = strings.ToValidUTF8(f.Sent.Message, "")
 	if i := slices.IndexFunc(kinds(), func(k kind) bool { return errors.Is(err, k.err) }); i >= 0 {
-		f.Kind, f.Code = kinds()[i].name, kinds()[i].code
+		f.Kind, f.Sent.Code = kinds()[i].name, kinds()[i].code
 	}
 	if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
 		f.CorruptID = &corrupt.ID
@@ -72,38 +85,18 @@ func failureOf(ctx context.Context, err error) *failure {
 	return f
 }
 
-// err decodes the error: nil for a line that is not a failure. An [storage.ExistsError] of an identical
-// plant lacks Stored.
-func (f *failure) err() error {
+// err returns what the store has returned at the server: nil for a line that is not a failure. An
+// [storage.ExistsError] of an identical plant lacks Stored.
+func (f *wireError) err() error {
 	switch {
-	case f.Code == 0:
+	case f.Sent.Code == 0:
 		return nil
-	case f.Code == models.CodeConflict && f.Stored != nil:
+	case f.Sent.Code == models.CodeConflict && f.Stored != nil:
 		return &storage.ExistsError{Stored: *f.Stored}
-	case f.Code == models.CodeConflict:
+	case f.Sent.Code == models.CodeConflict:
 		return &storage.ExistsError{Identical: true}
+	case f.CorruptID != nil:
+		return &storage.CorruptError{ID: *f.CorruptID, Err: f}
 	}
-	remote := &remoteError{sent: f.Error}
-	if i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == f.Kind }); i >= 0 {
-		remote.kind = kinds()[i].err
-	}
-	if f.CorruptID != nil {
-		return &storage.CorruptError{ID: *f.CorruptID, Err: remote}
-	}
-	return remote
+	return f
 }
-
-// A remoteError is the Error of the server. It matches its kind, if there is one.
-type remoteError struct {
-	sent models.Error
-	kind error
-}
-
-// Error returns the message.
-func (e *remoteError) Error() string { return e.sent.Message }
-
-// Is reports whether the error is of a kind.
-func (e *remoteError) Is(target error) bool { return errors.Is(e.kind, target) }
-
-// Unwrap returns the Error.
-func (e *remoteError) Unwrap() error { return &e.sent }

@@ -6,11 +6,11 @@ import (
 )
 
 // MarkdownTable returns the table of metrics in docs/watch.md.
-func MarkdownTable(options Options) string {
+func (o *Operator) MarkdownTable() string {
 	var b strings.Builder
 	b.WriteString("| Metric | Meaning |\n|---|---|\n")
-	for _, m := range table(New(options)) {
-		if m.kind == "histogram" {
+	for _, m := range o.table() {
+		if m.kind() == "histogram" {
 			m.help += " (histogram)"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", prefix+m.name, m.help)

@@ -72,13 +72,13 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 func serve(t testing.TB, path string, store *storage.Store) *operate.Server {
 	t.Helper()
 	listener := must.Get(operate.Listen(t.Context(), path))(t)
-	operator := operate.New(operate.Options{
+	operator := &operate.Operator{
 		Info:    operate.Info{Version: operate.ReadVersion().String(), BaseURL: "http://127.0.0.1:1"},
 		Store:   store,
 		Creates: new(operate.Creates),
 		Problem: func() (string, error) { return "", nil },
 		Logger:  slog.New(slog.DiscardHandler),
-	})
+	}
 	return operate.Serve(listener, operator.Handler(operate.Socket), slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
 }
 

@@ -6,14 +6,19 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"plantstore/internal/operate"
 )
 
-// TestGuard checks that requests that a page in a browser could send are refused; requests of
-// tools and people are not.
+// TestGuard checks that requests that a page in a browser could send do nothing; requests of
+// tools and people do.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	loopback, public := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8081}, &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 8081}
-	h := newHandler(t, newStore())
+	resets := 0
+	h := newHandler(newStore(), func(o *operate.Operator) {
+		o.Reset = func(context.Context) (int64, error) { resets++; return 0, nil }
+	})
 	for _, test := range []struct {
 		local       net.Addr
 		host        string
@@ -40,13 +45,14 @@ func TestGuard(t *testing.T) {
 		{loopback, "localhost:8081", "Origin", "null", false},
 	} {
 		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, test.local)
-		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/livez", http.NoBody)
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/reset", http.NoBody)
 		r.Host = test.host
 		r.Header.Set(test.name, test.value)
 		w := httptest.NewRecorder()
+		resets = 0
 		h.ServeHTTP(w, r)
-		if passes := w.Code == http.StatusOK; passes != test.passes {
-			t.Errorf("%+v: status %d: %s", test, w.Code, w.Body)
+		if (w.Code == http.StatusOK) != test.passes || (resets > 0) != test.passes {
+			t.Errorf("%+v: status %d: %s, %d resets", test, w.Code, w.Body, resets)
 		}
 	}
 }

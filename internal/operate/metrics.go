@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,11 @@ import (
 	"plantstore/storage"
 )
 
-const contentType = "text/plain; version=0.0.4; charset=utf-8" // of Prometheus
+const (
+	// prefix is the start of the names of all metrics of this program.
+	prefix      = "plantstore_"
+	contentType = "text/plain; version=0.0.4; charset=utf-8" // of Prometheus
+)
 
 // Metrics are the sources of the metrics.
 type Metrics struct {
@@ -33,8 +38,13 @@ type Metrics struct {
 // metrics responds with all metrics, including those of the Go runtime and the process.
 func (o *Operator) metrics(w *response, _ *http.Request) error {
 	var text bytes.Buffer
-	for _, m := range table(o) {
-		m.write(&text)
+	for _, m := range o.table() {
+		if len(m.series) > 0 {
+			fmt.Fprintf(&text, "# HELP %s%s %s\n# TYPE %[1]s%[2]s %[4]s\n", prefix, m.name, m.help, m.kind())
+		}
+		for _, s := range m.series {
+			fmt.Fprintf(&text, "%s%s%s %v\n", prefix, m.name, s.suffix, s.value)
+		}
 	}
 	metrics.WriteProcessMetrics(&text)
 	metrics.WriteFDMetrics(&text)
@@ -43,12 +53,10 @@ func (o *Operator) metrics(w *response, _ *http.Request) error {
 	return err
 }
 
-// A metric is a row of the table of metrics, see [table].
+// A metric is a row of the table of metrics.
 type metric struct {
-	name   string // without the prefix
-	kind   string // as Prometheus names it
-	help   string
-	series []series // none: the metric is missing
+	name, help string   // the name lacks the prefix
+	series     []series // none: the metric is missing
 }
 
 // A series is one number of a metric.
@@ -57,8 +65,21 @@ type series struct {
 	value  any    // a number
 }
 
-// one returns the series of a metric without labels.
-func one(number any) []series { return []series{{value: number}} }
+// kind returns the type of the metric as Prometheus names it.
+func (m metric) kind() string {
+	switch {
+	case strings.HasSuffix(m.name, "_total"):
+		return "counter"
+	case len(m.series) > 1 && strings.HasPrefix(m.series[0].suffix, "_bucket"):
+		return "histogram"
+	}
+	return "gauge"
+}
+
+func row(name, help string, series []series) metric { return metric{name, help, series} }
+
+// one returns the series of a number.
+func one(number any, labels ...string) []series { return []series{{braced(labels), number}} }
 
 func flag(on bool) []series {
 	if on {
@@ -67,7 +88,7 @@ func flag(on bool) []series {
 	return one(0)
 }
 
-// moment returns a time, nothing if it is zero.
+// moment returns the series of a time, none if it is zero.
 func moment(at time.Time) []series {
 	if at.IsZero() {
 		return nil
@@ -75,21 +96,79 @@ func moment(at time.Time) []series {
 	return one(float64(at.UnixMilli()) / 1000)
 }
 
-func (m metric) write(text *bytes.Buffer) {
-	if len(m.series) == 0 {
-		return
+// braced returns names and values of labels in the text format.
+func braced(labels []string) string {
+	var all []string
+	for label := range slices.Chunk(labels, 2) {
+		all = append(all, fmt.Sprintf("%s=%q", label[0], label[1]))
 	}
-	name := prefix + m.name
-	fmt.Fprintf(text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, m.help, m.kind)
-	for _, s := range m.series {
-		fmt.Fprintf(text, "%s%s %v\n", name, s.suffix, s.value)
-	}
-}
-
-// braced returns labels, such as outcome="created", in the text format.
-func braced(labels ...string) string {
-	if len(labels) == 0 {
+	if all == nil {
 		return ""
 	}
-	return "{" + strings.Join(labels, ",") + "}"
+	return "{" + strings.Join(all, ",") + "}"
+}
+
+// table returns all metrics of this program. docs/watch.md contains it, and a test
+// compares the dashboard and the alerts with it.
+func (o *Operator) table() []metric {
+	observer, stored, tokens, connections := o.Metrics.Observer, o.Metrics.Store(), o.Metrics.Tokens(), o.Metrics.Server()
+	problem, _ := o.Problem()
+	all := []metric{
+		row("build_info", "always 1; the label version is the running release", one(1, "version", o.Metrics.Version)),
+		row("ready", "1 if the server is ready (/readyz), else 0", flag(problem == "")),
+		row("requests_total",
+			"responses by outcome (as in the log; unknown counts as failed) and error code, 0 for none", observer.responses()),
+		row("faults_total", "errors and delays on demand; no other metric counts these requests", observer.onDemand()),
+		row("request_duration_seconds",
+			"time from a request's header to its response, by outcome; excludes requests refused before any handler", observer.requestDurations()),
+		row("connections", "open connections", one(connections.Open)),
+		row("connections_limit", "MAX_CONNECTIONS", one(connections.Limit)),
+		row("connections_accepted_total", "accepted connections", one(connections.Accepted)),
+		row("connections_turned_away_total", "accepted connections beyond the limit", one(connections.TurnedAway)),
+		row("tls_handshake_timeouts_total", "TLS handshakes that took too long", one(connections.SlowHandshakes)),
+		row("certificate_expiry_timestamp_seconds",
+			"Unix time when the first TLS certificate expires; missing without one", moment(o.Metrics.CertificateExpires())),
+		row("credentials_refused_total",
+			"refused credentials by reason; scope is error 403, no_keys (of the issuer, yet) 503, all others are 401", refusals(tokens)),
+		row("token_cache_hits_total", "tokens found in the cache of verified tokens", one(tokens.CacheHits)),
+		row("token_cache_misses_total", "tokens not in the cache, including rejected ones", one(tokens.CacheMisses)),
+	}
+	if issuer := tokens.Issuer; issuer != nil {
+		all = append(all,
+			row("issuer_fetched_timestamp_seconds",
+				"Unix time of the last successful fetch of the issuer's keys; missing without one", moment(issuer.Fetched)),
+			row("issuer_keys", "usable keys of the issuer; missing without an issuer", one(issuer.Keys)),
+			row("issuer_fetch_failures_total", "failed fetches of the issuer's keys; missing without an issuer", one(issuer.Failures)),
+		)
+	}
+	all = append(all,
+		row("queue_creates", "creates waiting for a commit", one(stored.QueuedCreates)),
+		row("queue_creates_limit", "maximum number of waiting creates", one(stored.QueueLimit)),
+		row("queue_bytes", "bytes of waiting names and tags", one(stored.QueuedBytes)),
+		row("plants_created_total", "plants stored by this process, including imported ones", one(stored.Created)),
+		row("resets_total", "resets to the seed (--ephemeral)", one(stored.Resets)),
+		row("commit_plants", "plants in a commit", observer.commitPlants.series()),
+		row("commit_duration_seconds", "time of a commit, including retries", observer.commitDuration.series()),
+		row("commit_failures_total", "commits that failed, including those with an unknown outcome", one(stored.FailedCommits)),
+		row("store_stopped", "1 after a fault, just before the process exits, else 0", flag(stored.Stopped)),
+		row("store_emptied",
+			"1 if the database had no plants at startup although the secret next to it is older than an hour, else 0", flag(o.Metrics.Emptied)),
+	)
+	if file := stored.File; file != nil {
+		all = append(all,
+			row("store_plants", "plants in the database (bbolt)", one(file.Plants)),
+			row("store_size_bytes", "size of the database (bbolt)", one(file.Size)),
+		)
+		if file.Free >= 0 {
+			all = append(all, row("store_free_bytes", "free bytes on the file system of the database (bbolt)", one(file.Free)))
+		}
+	}
+	return all
+}
+
+func refusals(tokens auth.Stats) (all []series) {
+	for reason, n := range tokens.Refused {
+		all = append(all, one(n, "reason", fmt.Sprint(auth.Reason(reason)))...)
+	}
+	return all
 }

@@ -2,7 +2,6 @@ package operate
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -49,26 +48,23 @@ func NewObserver() *Observer {
 
 // Request observes a request. It counts failures and delays on demand only as such.
 func (o *Observer) Request(outcome *middleware.Outcome) {
-	if outcome.Name == middleware.Fault || outcome.Delayed > 0 {
-		o.fault(outcome)
+	demanded := outcome.Name == middleware.Fault
+	if demanded {
+		o.faults.of(outcome.Error.Code).Add(1)
+	}
+	if outcome.Delayed > 0 {
+		o.delays.Add(1)
+	}
+	if demanded || outcome.Delayed > 0 {
 		return
 	}
 	name := outcome.Name
 	if e := outcome.Error; e != nil {
 		name = outcomeOf(e.Code)
-		o.errors.Add(e.Code)
+		o.errors.of(e.Code).Add(1)
 	}
 	if outcome.Request != nil {
 		o.durations[name].observe(int64(outcome.Took))
-	}
-}
-
-func (o *Observer) fault(outcome *middleware.Outcome) {
-	if outcome.Name == middleware.Fault {
-		o.faults.Add(outcome.Error.Code)
-	}
-	if outcome.Delayed > 0 {
-		o.delays.Add(1)
 	}
 }
 
@@ -79,14 +75,33 @@ func (o *Observer) Commit(plants int, took time.Duration) {
 }
 
 // errorCounts count Errors by their codes, which must be known ones.
-type errorCounts struct {
-	counts [models.CodeInsufficientSpace - models.CodeBadRequest + 1]atomic.Uint64
+type errorCounts [models.CodeInsufficientSpace - models.CodeBadRequest + 1]atomic.Uint64
+
+func (e *errorCounts) of(code models.Code) *atomic.Uint64 { return &e[code-models.CodeBadRequest] }
+
+// responses returns the series of the responses of the handler and those of the server itself.
+func (o *Observer) responses() (all []series) {
+	for _, of := range []string{middleware.Created, middleware.Read} {
+		all = append(all, one(o.durations[of].count(), "outcome", of, "error", "0")...)
+	}
+	for _, c := range models.Codes() {
+		all = append(all, one(o.errors.of(c.Code).Load(), "outcome", outcomeOf(c.Code), "error", c.Code.String())...)
+	}
+	return all
 }
 
-func (e *errorCounts) Add(code models.Code) { e.counts[code-models.CodeBadRequest].Add(1) }
+func (o *Observer) onDemand() (all []series) {
+	for _, c := range models.Codes() {
+		all = append(all, one(o.faults.of(c.Code).Load(), "fault", c.Code.String())...)
+	}
+	return append(all, one(o.delays.Load(), "fault", "delay")...)
+}
 
-func (e *errorCounts) Count(code models.Code) uint64 {
-	return e.counts[code-models.CodeBadRequest].Load()
+func (o *Observer) requestDurations() (all []series) {
+	for _, of := range outcomes() {
+		all = append(all, o.durations[of].series("outcome", of)...)
+	}
+	return all
 }
 
 // A histogram counts values by their upper bounds.
@@ -124,11 +139,11 @@ func (h *histogram) series(labels ...string) (all []series) {
 	total := uint64(0)
 	for i := range h.counts {
 		total += h.counts[i].Load()
-		bound := math.Inf(1)
+		le := "+Inf"
 		if i < len(h.bounds) {
-			bound = float64(h.bounds[i]) / h.unit
+			le = fmt.Sprint(float64(h.bounds[i]) / h.unit)
 		}
-		all = append(all, series{"_bucket" + braced(append(labels, fmt.Sprintf(`le="%v"`, bound))...), total})
+		all = append(all, series{"_bucket" + braced(slices.Concat(labels, []string{"le", le})), total})
 	}
-	return append(all, series{"_sum" + braced(labels...), float64(h.sum.Load()) / h.unit}, series{"_count" + braced(labels...), total})
+	return append(all, series{"_sum" + braced(labels), float64(h.sum.Load()) / h.unit}, series{"_count" + braced(labels), total})
 }

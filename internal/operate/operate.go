@@ -11,13 +11,16 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
+	"plantstore/internal/loopback"
 	"plantstore/internal/requests"
 	"plantstore/models"
 	"plantstore/storage"
@@ -33,12 +36,15 @@ const (
 	Page
 )
 
-// An endpoint is a row of the table: what a method does at a path. HEAD is GET without a body.
+// An endpoint is a row of the table: what methods do at a path.
 type endpoint struct {
-	method, path string
-	listeners    Listener // that mount it
-	serve        func(*Operator, *response, *http.Request) error
+	methods, path string
+	listeners     Listener // that mount it
+	serve         func(*Operator, *response, *http.Request) error
 }
+
+// getOrHead are the methods that read: HEAD is GET without a body.
+const getOrHead = "GET, HEAD"
 
 // pageRequests is the path of the requests with lines for people.
 const pageRequests = "/page/requests"
@@ -46,26 +52,26 @@ const pageRequests = "/page/requests"
 // endpoints returns the table.
 func endpoints() []endpoint {
 	return []endpoint{
-		{"GET", "/livez", Admin, (*Operator).live},
-		{"GET", "/readyz", Admin | Socket, (*Operator).ready},
-		{"GET", "/metrics", Admin, (*Operator).metrics},
+		{getOrHead, "/livez", Admin, (*Operator).live},
+		{getOrHead, "/readyz", Admin | Socket, (*Operator).ready},
+		{getOrHead, "/metrics", Admin, (*Operator).metrics},
 		{"POST", "/reset", Admin | Socket, (*Operator).reset},
-		{"GET", "/requests", Admin | Socket, (*Operator).requests},
+		{getOrHead, "/requests", Admin | Socket, (*Operator).requests},
 		{"DELETE", "/requests", Admin, (*Operator).requests},
-		{"GET", "/info", Socket, (*Operator).info},
-		{"GET", "/plant", Socket, (*Operator).get},      // ?id=7
-		{"GET", "/plants", Socket, (*Operator).list},    // ?from=7
-		{"POST", "/plants", Socket, (*Operator).create}, // those of the body, in JSON Lines
-		{"GET", "/snapshot", Socket, (*Operator).snapshot},
-		{"GET", "/count", Socket | Page, (*Operator).count},
-		{"GET", "/page/plants", Socket | Page, (*Operator).pagePlants},   // ?from=7&descending=true&name=Mon
-		{"GET", "/page/creates", Socket | Page, (*Operator).pageCreates}, // ?after=7&wait=1s, the last ones
-		{"GET", pageRequests, Socket | Page, (*Operator).requests},
+		{getOrHead, "/info", Socket, (*Operator).info},
+		{getOrHead, "/plant", Socket, (*Operator).get},   // ?id=7
+		{getOrHead, "/plants", Socket, (*Operator).list}, // ?from=7
+		{"POST", "/plants", Socket, (*Operator).create},  // those of the body, in JSON Lines
+		{getOrHead, "/snapshot", Socket, (*Operator).snapshot},
+		{getOrHead, "/count", Socket | Page, (*Operator).count},
+		{getOrHead, "/page/plants", Socket | Page, (*Operator).pagePlants},   // ?from=7&descending=true&name=Mon
+		{getOrHead, "/page/creates", Socket | Page, (*Operator).pageCreates}, // ?after=7&wait=1s, the last ones
+		{getOrHead, pageRequests, Socket | Page, (*Operator).requests},
 	}
 }
 
-// Options are the sources of the endpoints. A listener needs those of the endpoints that it mounts.
-type Options struct {
+// An Operator serves the endpoints. A listener needs the fields of those that it mounts.
+type Operator struct {
 	Info    Info
 	Store   *storage.Store
 	Metrics Metrics
@@ -81,18 +87,9 @@ type Options struct {
 	// Pprof enables the profiles of the Go runtime at /debug/pprof/.
 	Pprof  bool
 	Logger *slog.Logger
+
+	last atomic.Value // the problem in the last response of /readyz, a string
 }
-
-// An Operator serves the endpoints.
-type Operator struct {
-	Options
-
-	mu   sync.Mutex
-	last string // the problem in the last response of /readyz
-}
-
-// New returns an Operator.
-func New(options Options) *Operator { return &Operator{Options: options} }
 
 // Handler returns the handler of a listener.
 func (o *Operator) Handler(l Listener) http.Handler {
@@ -114,16 +111,13 @@ func (o *Operator) serve(w *response, r *http.Request, e endpoint) error { retur
 func mount(l Listener, table []endpoint, backend Backend) http.Handler {
 	table = slices.DeleteFunc(table, func(e endpoint) bool { return e.listeners&l == 0 })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := begin(w, r)
-		err := error(nil)
+		out := newResponse(w, r)
+		e, err := find(table, w, r)
 		if l != Socket {
-			err = guard(r)
+			err = cmp.Or(guard(r), err)
 		}
 		if err == nil {
-			var e endpoint
-			if e, err = find(table, w, r); err == nil {
-				err = backend.serve(out, r, e)
-			}
+			err = backend.serve(out, r, e)
 		}
 		out.end(r.Context(), err)
 	})
@@ -134,21 +128,39 @@ func find(table []endpoint, w http.ResponseWriter, r *http.Request) (endpoint, e
 	var paths, allow []string
 	for _, e := range table {
 		paths = append(paths, e.path)
-		if e.path != r.URL.Path {
-			continue
-		}
-		methods := []string{e.method}
-		if e.method == http.MethodGet {
-			methods = append(methods, http.MethodHead)
-		}
-		if slices.Contains(methods, r.Method) {
+		switch {
+		case e.path != r.URL.Path:
+		case slices.Contains(strings.Split(e.methods, ", "), r.Method):
 			return e, nil
+		default:
+			allow = append(allow, e.methods)
 		}
-		allow = append(allow, methods...)
 	}
 	if len(allow) == 0 {
 		return endpoint{}, models.NewError(models.CodeNotFound, "there is nothing at this path; there are "+strings.Join(slices.Compact(paths), ", "))
 	}
 	w.Header().Set("Allow", strings.Join(allow, ", "))
 	return endpoint{}, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; see the header field Allow")
+}
+
+// guard returns an Error for a request that a page of another origin in a browser on this machine could
+// cause: pages must neither read from a listener nor make it act. It returns nil for all others.
+func guard(r *http.Request) error {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: open the address itself")
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !strings.HasSuffix(origin, "://"+r.Host) {
+		return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: send no Origin")
+	}
+	return guardHost(r)
+}
+
+// guardHost returns an Error for a name of another site that resolves to a loopback address (DNS
+// rebinding).
+func guardHost(r *http.Request) error {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if local != nil && local.IP.IsLoopback() && r.Host != "" && !loopback.Is(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
+		return models.NewError(models.CodeForbidden, "over a loopback address, Host must be localhost or a loopback address, with any port")
+	}
+	return nil
 }

@@ -55,15 +55,12 @@ type Site struct {
 	listener net.Listener
 }
 
-// ListenPage listens on a port of a loopback address, 0 for any free port. The caller must call Close.
+// ListenPage listens on a port of a loopback address, 0 for any free port. The caller must call Run.
 func ListenPage(ctx context.Context, port int, open OpenFunc) (*Site, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		if failure, ok := errors.AsType[*net.OpError](err); ok {
-			err = failure.Err // the address is in the message already
-		}
-		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, cmp.Or(errors.Unwrap(err), err)) // which has the address, too
 	}
 	return &Site{open: open, key: rand.Text(), listener: netutil.LimitListener(listener, maxConnections)}, nil
 }
@@ -83,9 +80,6 @@ func (s *Site) Run(ctx context.Context) error {
 	}
 	return err
 }
-
-// Close closes the port.
-func (s *Site) Close() { _ = s.listener.Close() } // it may be closed already
 
 // handler returns the handler of the page's files, which are not secret, and of the requests of its
 // script, which require the key.
@@ -130,7 +124,8 @@ func (s *Site) serve(w *response, r *http.Request, e endpoint) (err error) {
 	defer cancel()
 	backend, release, err := s.open(ctx)
 	if err == nil {
-		err = errors.Join(backend.serve(w, r.WithContext(ctx), e), release())
+		err = backend.serve(w, r.WithContext(ctx), e)
+		_ = release() // it was only read
 	}
 	if _, ok := errors.AsType[*models.Error](err); err == nil || ok {
 		return err

@@ -16,7 +16,6 @@ import (
 func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	site := must.Get(operate.ListenPage(t.Context(), 0, nil))(t)
-	defer site.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- site.Run(ctx) }()

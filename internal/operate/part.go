@@ -1,12 +1,10 @@
 package operate
 
 import (
-	"context"
 	"errors"
 	"iter"
 	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,11 +23,11 @@ const (
 	maxCharacters = 200
 )
 
-// A plant is a stored plant as the page shows it.
+// A plant is a stored plant as the page shows it. Its ids are strings: scripts read numbers as float64.
 type plant struct {
-	ID   string `json:"id"` // a string: scripts read numbers as float64
-	Name text   `json:"name"`
-	Tag  *text  `json:"tag,omitzero"`
+	ID   int64 `json:"id,string"`
+	Name text  `json:"name"`
+	Tag  *text `json:"tag,omitzero"`
 }
 
 // A text is a name or a tag, or its beginning.
@@ -59,22 +57,20 @@ func firstCharacters(s string, n int) string {
 }
 
 func show(r storage.Record) plant {
-	shown := plant{ID: formatID(r.ID), Name: clip(r.Plant.Name)}
+	shown := plant{ID: r.ID, Name: clip(r.Plant.Name)}
 	if r.Plant.Tag != nil {
 		shown.Tag = new(clip(*r.Plant.Tag))
 	}
 	return shown
 }
 
-func formatID(id int64) string { return strconv.FormatInt(id, 10) }
-
-// A part is plants in the direction of the query.
+// A part is plants in the direction of a query.
 type part struct {
 	Plants []plant `json:"plants"`
 	// Searched is the number of plants that were read.
 	Searched int64 `json:"searched"`
-	// Next is the id to continue from, empty at the end.
-	Next string `json:"next,omitzero"`
+	// Next is the id to continue from, nil at the end.
+	Next *int64 `json:"next,string,omitzero"`
 	// Corrupt is the unreadable record that ended the part, if there is one. Next skips it.
 	Corrupt *corruption `json:"corrupt,omitzero"`
 }
@@ -82,82 +78,67 @@ type part struct {
 // A corruption is a record that cannot be read. Without an ID, it is unknown where readable
 // records follow.
 type corruption struct {
-	ID    string `json:"id,omitzero"`
+	ID    *int64 `json:"id,string,omitzero"`
 	Error string `json:"error"`
 }
-
-// A listFunc is List or ListDescending of a store.
-type listFunc func(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
 
 // pagePlants responds with plants for people, from an id on, or down, or with those of them whose names begin
 // with a text.
 func (o *Operator) pagePlants(w *response, r *http.Request) error {
-	q := query{list: o.Store.List, end: math.MaxInt64, step: 1, prefix: r.URL.Query().Get("name")}
-	first := int64(math.MinInt64)
+	list, first, step := o.Store.List, int64(math.MinInt64), int64(1)
 	if r.URL.Query().Get("descending") == "true" {
-		q.list, first, q.end, q.step = o.Store.ListDescending, q.end, first, -1
+		list, first, step = o.Store.ListDescending, math.MaxInt64, -1
 	}
-	var err error
-	if q.from, err = idParam(r, "from", first); err != nil {
+	from, err := idParam(r, "from", first)
+	if err != nil {
 		return err
 	}
-	p, err := q.read(r.Context())
+	p, err := readPart(list(r.Context(), from), step, r.URL.Query().Get("name"))
 	if err != nil {
 		return err
 	}
 	return w.reply(p)
 }
 
-// A query is for plants from an id to the end of its direction.
-type query struct {
-	list      listFunc
-	from, end int64
-	step      int64  // 1, or -1 in descending order
-	prefix    string // of names
-}
-
-// read reads until it has a page of plants whose names begin with the prefix, in upper or lower case, or
-// until scanTime has passed.
-func (q query) read(ctx context.Context) (p part, err error) {
+// readPart reads until it has a page of plants whose names begin with the prefix, in upper or lower case, or
+// until scanTime has passed. In descending order, step is -1, else 1.
+func readPart(plants iter.Seq2[storage.Record, error], step int64, prefix string) (p part, err error) {
 	var deadline time.Time
-	for record, err := range q.list(ctx, q.from) {
+	for record, err := range plants {
 		switch {
 		case errors.Is(err, storage.ErrCorrupt):
-			q.endAtCorruption(&p, err)
+			p.Corrupt = &corruption{Error: err.Error()}
+			if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
+				p.Corrupt.ID, p.Next = &corrupt.ID, after(corrupt.ID, step)
+			}
 			return p, nil
 		case err != nil:
 			return p, err
 		case len(p.Plants) == pageSize:
-			p.Next = formatID(record.ID)
+			p.Next = &record.ID
 			return p, nil
 		}
 		if p.Searched++; p.Searched == 1 {
 			deadline = time.Now().Add(scanTime)
 		}
-		if hasPrefix(record.Plant.Name, q.prefix) {
+		if hasPrefix(record.Plant.Name, prefix) {
 			p.Plants = append(p.Plants, show(record))
 		}
 		if time.Now().After(deadline) {
-			p.Next = q.after(record.ID)
+			p.Next = after(record.ID, step)
 			return p, nil
 		}
 	}
 	return p, nil
 }
 
-// after returns the next id in the direction of the query, "" at its end.
-func (q query) after(id int64) string {
-	if id == q.end {
-		return ""
+// after returns the id after another one in the direction of step, nil after the last one.
+func after(id, step int64) *int64 {
+	next := id + step
+	if (next > id) != (step > 0) { // it has overflowed
+		return nil
 	}
-	return formatID(id + q.step)
-}
-
-func (q query) endAtCorruption(p *part, err error) {
-	p.Corrupt = &corruption{Error: err.Error()}
-	if record, ok := errors.AsType[*storage.CorruptError](err); ok {
-		p.Corrupt.ID, p.Next = formatID(record.ID), q.after(record.ID)
-	}
+	return &next
 }
 
 // hasPrefix reports whether name begins with prefix, in upper or lower case.

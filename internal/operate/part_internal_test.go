@@ -14,21 +14,21 @@ import (
 // parts reads all parts from an id on, or down, and returns the ids of their plants and of corrupt records.
 func parts(t *testing.T, f *fakeStore, descending bool, from int64, prefix string) (all []part, ids, corrupt string) {
 	t.Helper()
-	for query := fmt.Sprintf("from=%d", from); ; {
-		target := fmt.Sprintf("/page/plants?%s&descending=%t&name=%s", query, descending, prefix)
+	for {
+		target := fmt.Sprintf("/page/plants?from=%d&descending=%t&name=%s", from, descending, prefix)
 		var p part
 		if err := json.Unmarshal(get(t, f.site(), "127.0.0.1", target, "key").Body.Bytes(), &p); err != nil || len(p.Plants) > pageSize || len(all) > 50 {
 			t.Fatalf("part %d: %d plants, %v", len(all), len(p.Plants), err)
 		}
 		all = append(all, p)
 		ids = strings.TrimSpace(ids + " " + idsOf(p.Plants))
-		if p.Corrupt != nil {
-			corrupt = strings.TrimSpace(corrupt + " " + p.Corrupt.ID)
+		if p.Corrupt != nil && p.Corrupt.ID != nil {
+			corrupt = strings.TrimSpace(fmt.Sprint(corrupt, " ", *p.Corrupt.ID))
 		}
-		if p.Next == "" {
+		if p.Next == nil {
 			return all, ids, corrupt
 		}
-		query = "from=" + p.Next
+		from = *p.Next
 	}
 }
 
@@ -51,7 +51,7 @@ func TestParts(t *testing.T) {
 		}
 	}
 	f.corrupt, f.unnamed = []int64{-30}, true // it is unknown where readable records follow
-	if all, ids, _ := parts(t, f, false, -31, ""); len(all) != 1 || ids != "-31" || all[0].Corrupt == nil || all[0].Corrupt.ID != "" {
+	if all, ids, _ := parts(t, f, false, -31, ""); len(all) != 1 || ids != "-31" || all[0].Corrupt == nil || all[0].Corrupt.ID != nil {
 		t.Errorf("a corrupt record without an id: %s, %+v", ids, all)
 	}
 }

@@ -27,20 +27,6 @@ const (
 	maxRequest = 128 << 20
 )
 
-// A number is the number of plants, with what the page shows beside it.
-type number struct {
-	Info   `json:",embed"`
-	Plants int64 `json:"plants"`
-}
-
-func (o *Operator) count(w *response, r *http.Request) error {
-	plants, err := o.Store.Count(r.Context())
-	if err != nil {
-		return err
-	}
-	return w.reply(number{o.Info, plants})
-}
-
 // idParam returns the id in a parameter of the query, or a default if there is none.
 func idParam(r *http.Request, name string, missing int64) (int64, error) {
 	text := r.URL.Query().Get(name)
@@ -91,29 +77,19 @@ func (o *Operator) create(w *response, r *http.Request) error {
 		return err
 	}
 	outcomes := o.Store.CreateAll(r.Context(), records)
-	o.addCreates(records, outcomes)
 	w.sendLines()
-	for _, err := range outcomes {
+	for i, err := range outcomes {
 		var line any = struct{}{}
 		if err != nil {
-			line = failureOf(r.Context(), err)
+			line = encodeError(r.Context(), err)
+		} else {
+			o.Creates.Add("", records[i].ID)
 		}
 		if err := w.send(line); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// addCreates adds the records that were stored to the last creates.
-func (o *Operator) addCreates(records []storage.Record, outcomes []error) {
-	var ids []int64
-	for i, err := range outcomes {
-		if err == nil {
-			ids = append(ids, records[i].ID)
-		}
-	}
-	o.Creates.Add("", ids...)
 }
 
 // readPlants reads the plants of a request.
@@ -131,7 +107,7 @@ func readPlants(r *http.Request) (records []storage.Record, err error) {
 	}
 }
 
-// failureTrailer is the trailer field with the [failure] of a snapshot.
+// failureTrailer is the trailer field with the [wireError] of a snapshot.
 const failureTrailer = "Failure"
 
 // snapshot sends a copy of the store, and its error in the trailer.
@@ -148,7 +124,7 @@ func (o *Operator) snapshot(w *response, r *http.Request) error {
 	if !w.begun {
 		return err
 	}
-	text, encodeErr := json.Marshal(failureOf(r.Context(), err))
+	text, encodeErr := json.Marshal(encodeError(r.Context(), err))
 	if encodeErr != nil {
 		return encodeErr
 	}

@@ -6,11 +6,17 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
+
+	"plantstore/internal/files"
 )
 
 const (
+	// socketSuffix follows the name of the database in the name of its socket.
+	socketSuffix = ".sock"
+	socketPerm   = 0o600
 	// headerTimeout limits the time for a header, and between the requests of a connection.
 	headerTimeout = 5 * time.Second
 	// maxHeader limits a header, in bytes.
@@ -21,6 +27,20 @@ const (
 	// responseTimeout limits the time for a response over TCP: a profile takes long.
 	responseTimeout = 2 * time.Minute
 )
+
+// SocketPath returns the path of the socket of a database: next to the file itself, if the
+// path of the database is a link.
+func SocketPath(database string) string {
+	if resolved, err := filepath.EvalSymlinks(database); err == nil {
+		database = resolved
+	}
+	return database + socketSuffix
+}
+
+// Listen creates the socket of a database. It replaces a socket that a killed server has left.
+func Listen(ctx context.Context, database string) (net.Listener, error) {
+	return files.Listen(ctx, SocketPath(database), socketPerm)
+}
 
 // A Server serves a listener.
 type Server struct {

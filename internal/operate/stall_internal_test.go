@@ -62,7 +62,7 @@ func TestSlowClientIsCutOff(t *testing.T) {
 			listener <- far
 			store := storage.New(endlessSnapshotter{failed: failed}, nil, storage.Limits{}, storage.Options{ReadOnly: true})
 			var log strings.Builder
-			operator := New(Options{Store: store, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			operator := &Operator{Store: store, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 			server := Serve(listener, operator.Handler(Socket), slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
 			must.Get(io.WriteString(near, "GET /snapshot HTTP/1.1\r\nHost: plantstore\r\n\r\n"))(t)
 			began := time.Now()

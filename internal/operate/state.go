@@ -3,7 +3,6 @@ package operate
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -21,16 +20,19 @@ type Info struct {
 	Started      time.Time `json:"started,omitzero"`        // a server numbers its creates and requests from 1 on
 }
 
-// A status is the response of an endpoint without another result.
-type status struct {
-	Status string `json:"status"`
-	Plants *int64 `json:"plants,omitzero"`
+// A number is the number of plants, with what the page shows beside it, or what was done.
+type number struct {
+	Status string `json:"status,omitzero"`
+	Info   `json:",embed"`
+	Plants int64 `json:"plants"`
 }
 
 func (o *Operator) info(w *response, _ *http.Request) error { return w.reply(o.Info) }
 
 // live responds as long as the process runs.
-func (*Operator) live(w *response, _ *http.Request) error { return w.reply(status{Status: "alive"}) }
+func (*Operator) live(w *response, _ *http.Request) error {
+	return w.reply(map[string]string{"status": "alive"})
+}
 
 // ready reports whether the server should get requests, and why not.
 func (o *Operator) ready(w *response, r *http.Request) error {
@@ -39,40 +41,43 @@ func (o *Operator) ready(w *response, r *http.Request) error {
 	if problem != "" {
 		return models.NewError(models.CodeUnavailable, "not ready: "+problem)
 	}
-	return w.reply(status{Status: "ready"})
+	return w.reply(map[string]string{"status": "ready"})
 }
 
 // logChange logs a problem, unless the last response was about the same.
 func (o *Operator) logChange(ctx context.Context, problem string, cause error) {
-	o.mu.Lock()
-	before := o.last
-	o.last = problem
-	o.mu.Unlock()
-	switch {
+	attrs := []any{"why", problem}
+	if cause != nil {
+		attrs = append(attrs, "cause", cause.Error())
+	}
+	switch before := o.last.Swap(problem); {
 	case problem == before:
-	case problem == "":
+	case problem != "":
+		o.Logger.WarnContext(ctx, "not ready", attrs...)
+	case before != nil:
 		o.Logger.InfoContext(ctx, "ready again")
-	default:
-		attrs := []slog.Attr{slog.String("why", problem)}
-		if cause != nil {
-			attrs = append(attrs, slog.String("cause", cause.Error()))
-		}
-		o.Logger.LogAttrs(ctx, slog.LevelWarn, "not ready", attrs...)
 	}
 }
 
 func (o *Operator) reset(w *response, r *http.Request) error {
 	plants, err := o.Reset(r.Context())
-	var failure *models.Error
 	switch {
 	case err == nil:
-		return w.reply(status{"reset", &plants})
-	case errors.As(err, &failure):
-		return failure
+		return w.reply(number{Status: "reset", Plants: plants})
+	case errors.As(err, new(*models.Error)):
+		return err
 	case errors.Is(err, storage.ErrUnavailable): // Reset has logged the cause
 		return models.NewError(models.CodeUnavailable, "the reset failed: the store is not available; see the log")
 	}
 	return models.NewError(models.CodeInternal, "the reset failed: see the log")
+}
+
+func (o *Operator) count(w *response, r *http.Request) error {
+	plants, err := o.Store.Count(r.Context())
+	if err != nil {
+		return err
+	}
+	return w.reply(number{Info: o.Info, Plants: plants})
 }
 
 // requests responds with the kept requests. Those for the page have lines.

@@ -1,8 +1,10 @@
 package operate_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -31,10 +33,9 @@ func newStore() *store {
 	return &store{stats: storage.Stats{File: &storage.FileStats{Plants: 7, Size: 4096, Free: 1 << 40}}}
 }
 
-// newOptions returns the options of a handler for that store.
-func newOptions(t *testing.T, s *store) operate.Options {
-	t.Helper()
-	return operate.Options{
+// newOperator returns an operator of that store.
+func newOperator(s *store) *operate.Operator {
+	return &operate.Operator{
 		Problem:  func() (string, error) { return s.problem, s.cause },
 		Requests: requests.NewRecorder(),
 		Logger:   slog.New(slog.DiscardHandler),
@@ -51,23 +52,19 @@ func newOptions(t *testing.T, s *store) operate.Options {
 }
 
 // newHandler returns the handler under test, for that store.
-func newHandler(t *testing.T, s *store, change ...func(*operate.Options)) http.Handler {
-	t.Helper()
-	options := newOptions(t, s)
+func newHandler(s *store, change ...func(*operate.Operator)) http.Handler {
+	operator := newOperator(s)
 	for _, c := range change {
-		c(&options)
+		c(operator)
 	}
-	return operate.New(options).Handler(operate.Admin)
+	return operator.Handler(operate.Admin)
 }
 
-// send returns the response to a request, with the name and the value of more header fields.
-func send(t *testing.T, h http.Handler, method, target string, more ...string) *httptest.ResponseRecorder {
+// send returns the response to a request.
+func send(t *testing.T, h http.Handler, method, target string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody)
 	r.Header.Set("X-Request-Id", "mine-1")
-	for i := 0; i < len(more); i += 2 {
-		r.Header.Set(more[i], more[i+1])
-	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	if w.Header().Get("X-Request-Id") != "mine-1" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
@@ -89,7 +86,7 @@ func wantError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, tex
 
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, newStore())
+	h := newHandler(newStore())
 	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			if w := send(t, h, method, path); w.Code != http.StatusOK {
@@ -102,6 +99,13 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: Allow %q", path, allow)
 		}
 	}
+	for _, method := range []string{http.MethodGet, http.MethodPut} {
+		w := send(t, h, method, "/reset")
+		wantError(t, w, models.CodeMethodNotAllowed, "Allow")
+		if allow := w.Header().Get("Allow"); allow != "POST" {
+			t.Errorf("%s /reset: Allow %q", method, allow)
+		}
+	}
 	for _, path := range []string{"/", "/plants", "/livez/", "/Readyz", "/debug/pprof/", "/debug/pprof/heap"} {
 		wantError(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "/readyz")
 	}
@@ -111,7 +115,7 @@ func TestPaths(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	recorder := requests.NewRecorder()
-	h := newHandler(t, newStore(), func(o *operate.Options) { o.Requests = recorder })
+	h := newHandler(newStore(), func(o *operate.Operator) { o.Requests = recorder })
 	for range 2 {
 		recorder.Observe(t.Context(), middleware.NewRefusal(models.NewError(431, "too large"), "", ""))
 	}
@@ -131,7 +135,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	s := newStore()
 	var log strings.Builder
-	h := newHandler(t, s, func(o *operate.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	h := newHandler(s, func(o *operate.Operator) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	for _, step := range []struct {
 		problem string // empty: it is ready
 		cause   error
@@ -168,19 +172,35 @@ func TestReady(t *testing.T) {
 
 func TestProfiles(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, newStore(), func(o *operate.Options) { o.Pprof = true })
+	h := newHandler(newStore(), func(o *operate.Operator) { o.Pprof = true })
 	for _, target := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/symbol"} {
 		if w := send(t, h, http.MethodGet, target); w.Code != http.StatusOK || w.Body.Len() == 0 {
 			t.Errorf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
 		}
 	}
-	for _, profile := range []string{"heap", "profile", "trace", "goroutine", "allocs", "block", "mutex", "threadcreate"} {
-		for _, seconds := range []string{"x", "-1", "111", "100000", "1e9", "NaN", "Inf", "1&seconds=100000", ""} {
-			wantError(t, send(t, h, http.MethodGet, "/debug/pprof/"+profile+"?seconds="+seconds), models.CodeBadRequest,
-				"the profile was refused: seconds: must be a number from 0 to 110")
-		}
-	}
 	for _, path := range []string{"/debug/pprof", "/debug/pprof/cmdline", "/debug/pprof/nosuch"} {
 		wantError(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "")
+	}
+}
+
+func TestReset(t *testing.T) {
+	t.Parallel()
+	reset := func(plants int64, err error) http.Handler {
+		return newHandler(newStore(), func(o *operate.Operator) {
+			o.Reset = func(context.Context) (int64, error) { return plants, err }
+		})
+	}
+	if w := send(t, reset(100, nil), http.MethodPost, "/reset"); w.Code != http.StatusOK || w.Body.String() != `{"status":"reset","plants":100}`+"\n" {
+		t.Errorf("the response is %d %s", w.Code, w.Body)
+	}
+	for text, want := range map[string]struct {
+		err  error
+		code models.Code
+	}{
+		"--ephemeral":      {models.NewError(models.CodeForbidden, "not --ephemeral"), models.CodeForbidden},
+		"not available":    {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
+		"the reset failed": {errors.New("a secret"), models.CodeInternal},
+	} {
+		wantError(t, send(t, reset(0, want.err), http.MethodPost, "/reset"), want.code, text)
 	}
 }

@@ -16,14 +16,13 @@ import (
 type fakeStore struct {
 	storage.FileEngine // nil but for List and Count
 
-	ids      []int64          // ascending
-	names    map[int64]string // x unless set
-	corrupt  []int64          // ids of corrupt records
-	unnamed  bool             // errors about corrupt records don't have their ids
-	err      error            // of List and Count
-	closeErr error
-	slow     time.Duration // for each record
-	hangs    bool          // until the context ends
+	ids     []int64          // ascending
+	names   map[int64]string // x unless set
+	corrupt []int64          // ids of corrupt records
+	unnamed bool             // errors about corrupt records don't have their ids
+	err     error            // of List and Count
+	slow    time.Duration    // for each record
+	hangs   bool             // until the context ends
 
 	reads int // records that were read
 }
@@ -85,8 +84,6 @@ func (f *fakeStore) Count(ctx context.Context) (int64, error) {
 	return int64(len(f.ids)), f.err
 }
 
-func (f *fakeStore) Close() error { return f.closeErr }
-
 // store returns the store that has f as its engine.
 func (f *fakeStore) store() *storage.Store {
 	return storage.New(f, nil, storage.Limits{}, storage.Options{ReadOnly: true})
@@ -95,17 +92,17 @@ func (f *fakeStore) store() *storage.Store {
 // site returns a site of the store, which is not served.
 func (f *fakeStore) site() *Site {
 	return &Site{key: "key", open: func(context.Context) (Backend, func() error, error) {
-		return New(Options{Store: f.store(), Info: Info{Place: "here"}}), f.Close, nil
+		return &Operator{Store: f.store(), Info: Info{Place: "here"}}, func() error { return nil }, nil
 	}}
 }
 
 // idsOf returns the ids of plants, separated by blanks.
 func idsOf(plants []plant) string {
-	var ids []string
+	var ids []int64
 	for _, p := range plants {
 		ids = append(ids, p.ID)
 	}
-	return strings.Join(ids, " ")
+	return join(ids)
 }
 
 // join returns ids, separated by blanks.

@@ -2,8 +2,6 @@ package requests
 
 import (
 	"bytes"
-	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,9 +22,7 @@ func notesOf(o *middleware.Outcome, body []byte) (notes []string) {
 	if o.Error != nil && o.Error.Code == models.CodeBadRequest {
 		return nil // not JSON, which its message says
 	}
-	for _, name := range unknownProperties(body) {
-		notes = append(notes, "unknown property "+strconv.Quote(name)+" is ignored"+meant(name))
-	}
+	notes = unknownProperties(body)
 	const exact = 1 << 53 // the integers up to here are numbers in JavaScript
 	id := strconv.FormatInt(o.PlantID, 10)
 	if o.Plant && (o.PlantID >= exact || o.PlantID <= -exact) && id == strconv.FormatFloat(float64(o.PlantID), 'f', -1, 64) {
@@ -38,39 +34,29 @@ func notesOf(o *middleware.Outcome, body []byte) (notes []string) {
 	return notes
 }
 
-// unknownProperties returns the first names of properties that a plant does not have.
-func unknownProperties(body []byte) (names []string) {
+// unknownProperties returns a note for each of the first properties that a plant does not have, with the
+// property of which it may be a misspelling.
+func unknownProperties(body []byte) (notes []string) {
 	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))
 	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
 		return nil
 	}
 	known := models.PropertyNames()
-	for d.PeekKind() == jsontext.KindString && len(names) < maxNotes {
-		name, err := d.ReadToken()
+	for d.PeekKind() == jsontext.KindString && len(notes) < maxNotes {
+		token, err := d.ReadToken()
 		if err != nil {
 			break // the body is cut off or malformed
 		}
-		if text := name.String(); !slices.Contains(known, text) {
-			names = append(names, models.ClientText(text))
+		if name := token.String(); !slices.Contains(known, name) {
+			note := "unknown property " + strconv.Quote(models.ClientText(name)) + " is ignored"
+			if i := slices.IndexFunc(known, func(k string) bool { return misspell.Near(strings.ToLower(name), k) }); i >= 0 {
+				note += " (" + known[i] + "?)"
+			}
+			notes = append(notes, note)
 		}
 		if d.SkipValue() != nil {
 			break
 		}
 	}
-	return names
-}
-
-// meant returns the property of a plant that a misspelled name is near to, such as " (tag?)", or "".
-func meant(name string) string {
-	for _, property := range models.PropertyNames() {
-		if misspell.Near(strings.ToLower(name), property) {
-			return fmt.Sprintf(" (%s?)", property)
-		}
-	}
-	return ""
-}
-
-// isCreate reports whether a request is a create.
-func isCreate(r *http.Request) bool {
-	return r.Method == http.MethodPost && r.URL.Path == models.PlantsPath
+	return notes
 }

@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"plantstore/middleware"
@@ -23,8 +22,8 @@ import (
 )
 
 const (
-	// maxKept bounds the requests that are kept or in progress. The sizes bound each of them to 24 KiB,
-	// since messages and subjects are short.
+	// maxKept bounds the requests that are kept, and those in progress that will be. The sizes bound each of
+	// them to 24 KiB, since messages and subjects are short.
 	maxKept   = 200
 	maxHeader = 13 << 10
 	maxBody   = 8 << 10
@@ -73,45 +72,40 @@ type entryKey struct{}
 
 // A Recorder keeps requests.
 type Recorder struct {
-	feed       Feed[Request] // without numbers
-	mu         sync.Mutex    // of inProgress, and its sum with the kept requests
-	inProgress int
+	feed       Feed[Request]
+	inProgress chan struct{} // bounds them
 }
 
 // NewRecorder returns an empty Recorder.
-func NewRecorder() *Recorder { return new(Recorder) }
+func NewRecorder() *Recorder { return &Recorder{inProgress: make(chan struct{}, maxKept)} }
 
-// begin makes space for a request. It returns false if too many are in progress.
-func (r *Recorder) begin() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.inProgress == maxKept {
-		return false
-	}
-	r.inProgress++
-	r.feed.Keep(maxKept - r.inProgress)
-	return true
-}
-
-// end keeps a request that has begun.
-func (r *Recorder) end(e *entry) {
+// keep keeps a request that has ended.
+func (r *Recorder) keep(e *entry) {
 	e.DurationMS = float64(time.Since(e.Time).Microseconds()) / 1000
 	e.redact()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.inProgress--
-	r.feed.Add(e.Request)
+	r.feed.Add(func(number int64) Request {
+		e.Number = number
+		return e.Request
+	})
+	r.feed.Keep(maxKept)
 }
 
-// Wrap returns next, and keeps its requests, but not those of the page with that path and its files.
+// Wrap returns next, and keeps its requests, but not those of the page with that path and its files, and not
+// more than maxKept at a time.
 func (r *Recorder) Wrap(next http.Handler, page string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		if strings.HasPrefix(request.URL.Path+"/", page+"/") || !r.begin() {
+		if strings.HasPrefix(request.URL.Path+"/", page+"/") {
+			next.ServeHTTP(w, request)
+			return
+		}
+		select {
+		case r.inProgress <- struct{}{}:
+		default:
 			next.ServeHTTP(w, request)
 			return
 		}
 		e := &entry{Request: Request{Time: time.Now(), BodyUnread: request.Body != http.NoBody}, sent: request}
-		defer r.end(e) // also after a panic
+		defer func() { r.keep(e); <-r.inProgress }() // also after a panic
 		in := request.WithContext(context.WithValue(request.Context(), entryKey{}, e))
 		in.Body = body{request.Body, e}
 		next.ServeHTTP(w, in)
@@ -134,14 +128,12 @@ func (b body) Read(p []byte) (int, error) {
 
 // Observe is a [middleware.Observe]. It keeps a request that net/http has refused, too.
 func (r *Recorder) Observe(ctx context.Context, o *middleware.Outcome) {
-	e, found := ctx.Value(entryKey{}).(*entry)
-	switch {
-	case found:
+	if e, found := ctx.Value(entryKey{}).(*entry); found {
 		e.note(o)
-	case o.Request == nil && r.begin():
+	} else if o.Request == nil {
 		e = &entry{Request: Request{Time: o.Began}}
 		e.note(o)
-		r.end(e)
+		r.keep(e)
 	}
 }
 
@@ -154,7 +146,7 @@ func (e *entry) note(o *middleware.Outcome) {
 	if o.Plant {
 		e.PlantID = strconv.FormatInt(o.PlantID, 10)
 	}
-	if e.sent != nil && isCreate(e.sent) {
+	if e.sent != nil && e.sent.Method == http.MethodPost && e.sent.URL.Path == models.PlantsPath {
 		e.Notes = notesOf(o, e.body)
 	}
 }
@@ -165,9 +157,5 @@ func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 		return nil, models.NewError(models.CodeForbidden,
 			"only a server that was started with --ephemeral keeps requests: start one with plantstore serve --ephemeral")
 	}
-	first, all, failure := r.feed.Query(query)
-	for i := range all {
-		all[i].Number = first + int64(i)
-	}
-	return all, failure
+	return r.feed.Query(query)
 }

@@ -15,7 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/requests"
@@ -337,32 +336,6 @@ func TestTokens(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkQuery reads 200 requests with bodies of 8 KB.
-func BenchmarkQuery(b *testing.B) {
-	s := newSite(middleware.Outcome{})
-	for range 200 {
-		s.send(strings.NewReader(large))
-	}
-	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/requests", http.NoBody)
-	for b.Loop() {
-		all, _ := s.Query(r)
-		if _, err := json.Marshal(all); err != nil || len(all) != 200 {
-			b.Fatal(len(all), err)
-		}
-	}
-}
-
-// BenchmarkKeep keeps a request with a body of 8 KB.
-func BenchmarkKeep(b *testing.B) {
-	s := newSite(middleware.Outcome{})
-	for b.Loop() {
-		s.send(strings.NewReader(large))
-	}
-}
-
-// large is a body whose dots and escapes make it look like many tokens.
-var large = strings.Repeat(`{\"id\": \"01234567890123456789.y\"} `, 220)
 
 // TestMemory checks that the largest requests, and as many in progress, stay within 200 times 24 KiB,
 // and that nothing is lost afterwards.
