@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"plantstore/internal/must"
 	"plantstore/middleware"
 	"plantstore/models"
 )
@@ -47,7 +48,7 @@ func TestBodyLimit(t *testing.T) {
 			t.Parallel()
 			r := post(t, http.Header{}, tt.body)
 			r.ContentLength = tt.size
-			checkError(t, serve(t, r, middleware.BodyLimit(limit), readAll), tt.code, tt.text)
+			must.Refuse(t, serve(t, r, middleware.BodyLimit(limit), readAll), tt.code, tt.text)
 		})
 	}
 }
@@ -94,7 +95,7 @@ func TestBodyMemory(t *testing.T) {
 	wantFull := func(subject, text string) {
 		t.Helper()
 		for _, announced := range []int64{small + 1, -1} {
-			checkError(t, request(subject, strings.NewReader(strings.Repeat("x", small+1)), announced, readAll), 503, text)
+			must.Refuse(t, request(subject, strings.NewReader(strings.Repeat("x", small+1)), announced, readAll), 503, text)
 		}
 		for _, announced := range []int64{small, -1} {
 			if w := request(subject, strings.NewReader(strings.Repeat("x", small)), announced, readAll); !reached(w) {

@@ -10,10 +10,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/go-json-experiment/json"
 
+	"plantstore/internal/must"
+	"plantstore/internal/watchdog"
 	"plantstore/middleware"
 	"plantstore/models"
 )
@@ -47,20 +49,6 @@ func reached(w *httptest.ResponseRecorder) bool {
 
 // aToken is one that a client may send anywhere.
 const aToken = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
-
-// checkError checks that a response is an Error with a code and a message that contains text, and no
-// token (C4.25).
-func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
-	t.Helper()
-	var got models.Error
-	err := json.Unmarshal(w.Body.Bytes(), &got, json.RejectUnknownMembers(true))
-	if err != nil || w.Code != http.StatusBadRequest || got.Code != code || !strings.Contains(got.Message, text) {
-		t.Errorf("got %d %s, %v, want 400 with error %d and %q", w.Code, w.Body, err, code, text)
-	}
-	if strings.Contains(got.Message, "eyJ") {
-		t.Errorf("it has a token: %s", w.Body)
-	}
-}
 
 // TestRetryAfter checks that only the response to a temporary failure says when to try again (C1.6).
 func TestRetryAfter(t *testing.T) {
@@ -132,14 +120,10 @@ func TestBearer(t *testing.T) {
 			if got := w.Header().Get("WWW-Authenticate"); got != tt.challenge {
 				t.Errorf("WWW-Authenticate %q, want %q", got, tt.challenge)
 			}
-			switch {
-			case tt.challenge == noScope:
-				checkError(t, w, models.CodeForbidden, tt.message)
-			case tt.challenge != "":
-				checkError(t, w, models.CodeUnauthorized, tt.message)
-			case tt.message != "":
-				checkError(t, w, models.CodeUnavailable, tt.message)
-			case !reached(w):
+			codes := map[string]models.Code{none: 401, invalid: 401, several: 401, noScope: 403, "": 503}
+			if tt.message != "" {
+				must.Refuse(t, w, codes[tt.challenge], tt.message)
+			} else if !reached(w) {
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}
 		})
@@ -168,7 +152,7 @@ func TestJSONOnly(t *testing.T) {
 		header := http.Header{"Content-Type": tt.contentType, "Content-Encoding": tt.coding}
 		w := serve(t, post(t, header, failingBody{errors.New("read")}), middleware.JSONOnly(), pass)
 		if tt.want != "" {
-			checkError(t, w, models.CodeUnsupportedMedia, tt.want)
+			must.Refuse(t, w, models.CodeUnsupportedMedia, tt.want)
 		} else if !reached(w) {
 			t.Errorf("%v: got %d %s", header, w.Code, w.Body)
 		}
@@ -186,7 +170,7 @@ func TestRecovery(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	w := serve(t, post(t, http.Header{}, nil), middleware.Outcomes(middleware.AccessLog(logger)), middleware.Recovery(),
 		func(*gin.Context) { panic("a bug at /data/plants.db") })
-	checkError(t, w, models.CodeInternal, "the server failed")
+	must.Refuse(t, w, models.CodeInternal, "the server failed")
 	if strings.Contains(w.Body.String(), "bug") {
 		t.Errorf("the client learns of %s", w.Body)
 	}
@@ -213,5 +197,33 @@ func TestRecoveryPassesOn(t *testing.T) {
 			}()
 			serve(t, post(t, http.Header{}, nil), middleware.Recovery(), handler)
 		}()
+	}
+}
+
+func TestMain(m *testing.M) { watchdog.Main(m) }
+
+// waiting is a limiter that makes all clients wait that long, if it is positive.
+type waiting time.Duration
+
+func (w waiting) Take(context.Context, string) time.Duration { return time.Duration(w) }
+
+func (waiting) Rate() string { return "100/s" }
+
+// TestRateLimit checks that a refusal names the time to wait in whole seconds, rounded up.
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]string{
+		0: "", 1: "1", time.Second: "1", time.Second + 1: "2", time.Hour: "3600",
+	} {
+		w := serve(t, post(t, nil, http.NoBody), middleware.RateLimit(waiting(wait)), pass)
+		if got := w.Header().Get("Retry-After"); got != want {
+			t.Errorf("%v: Retry-After %q, want %q", wait, got, want)
+		}
+		if wait > 0 {
+			must.Refuse(t, w, 429, "the rate limit of 100/s for the subject (sub) of this access token is exceeded; "+
+				"send the request again in "+want+" s")
+		} else if !reached(w) {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package models
+package models_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"plantstore/internal/must"
+	"plantstore/models"
 )
 
 // TestCodesIsComplete parses the constants from the source, so that a code can't be
@@ -18,7 +19,7 @@ import (
 func TestCodesIsComplete(t *testing.T) {
 	t.Parallel()
 	file := must.Get(parser.ParseFile(token.NewFileSet(), "error.go", nil, 0))(t)
-	var declared []Code
+	var declared []models.Code
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || len(spec.Values) != 1 {
@@ -26,12 +27,12 @@ func TestCodesIsComplete(t *testing.T) {
 		}
 		if literal, ok := spec.Values[0].(*ast.BasicLit); ok && literal.Kind == token.INT {
 			code := must.Get(strconv.Atoi(literal.Value))(t)
-			declared = append(declared, Code(code))
+			declared = append(declared, models.Code(code))
 		}
 		return true
 	})
-	var listed []Code
-	for _, row := range Codes() {
+	var listed []models.Code
+	for _, row := range models.Codes() {
 		listed = append(listed, row.Code)
 		if row.Meaning == "" {
 			t.Errorf("%d has no meaning", row.Code)
@@ -48,7 +49,7 @@ func TestCodesIsComplete(t *testing.T) {
 // TestWithCause checks that a cause is added to a copy: an Error may be shared by requests.
 func TestWithCause(t *testing.T) {
 	t.Parallel()
-	plain := NewError(CodeInternal, "it failed")
+	plain := models.NewError(models.CodeInternal, "it failed")
 	if caused := plain.WithCause(io.ErrShortWrite); !errors.Is(caused, io.ErrShortWrite) || plain.Unwrap() != nil {
 		t.Errorf("with a cause %v, without it %v", caused, plain)
 	}
@@ -58,13 +59,13 @@ func TestWithCause(t *testing.T) {
 // an unknown method or version is not.
 func TestServerFault(t *testing.T) {
 	t.Parallel()
-	var faults []Code
-	for _, c := range Codes() {
+	var faults []models.Code
+	for _, c := range models.Codes() {
 		if c.Code.ServerFault() {
 			faults = append(faults, c.Code)
 		}
 	}
-	if want := []Code{500, 503, 507}; !slices.Equal(faults, want) {
+	if want := []models.Code{500, 503, 507}; !slices.Equal(faults, want) {
 		t.Errorf("the faults are %v, want %v", faults, want)
 	}
 }

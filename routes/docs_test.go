@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/internal/must"
 	"plantstore/models"
 	"plantstore/routes"
 )
@@ -50,13 +51,13 @@ func TestDocs(t *testing.T) {
 			t.Errorf("HEAD %s: %d, %d bytes", path, w.Code, w.Body.Len())
 		}
 		w = get(t, h, http.MethodPost, path, nil)
-		checkError(t, w, models.CodeMethodNotAllowed, "send GET or HEAD")
+		must.Refuse(t, w, models.CodeMethodNotAllowed, "send GET or HEAD")
 		if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
 			t.Errorf("%s: Allow %q", path, allow)
 		}
 	}
 	for _, path := range []string{"/docs/", "/docs/scalar.js", "/Docs", "/docs/index.html"} {
-		checkError(t, get(t, h, http.MethodGet, path, nil), models.CodeNotFound, "")
+		must.Refuse(t, get(t, h, http.MethodGet, path, nil), models.CodeNotFound, "")
 	}
 }
 
@@ -86,7 +87,7 @@ func TestRoot(t *testing.T) {
 		if tt.target == "/" {
 			want += "; /docs describes and tries the service"
 		}
-		checkError(t, w, models.CodeNotFound, want)
+		must.Refuse(t, w, models.CodeNotFound, want)
 		if w.Header().Get("Location") != "" {
 			t.Errorf("%s: leads to %q", name, w.Header().Get("Location"))
 		}
@@ -97,7 +98,7 @@ func TestDocsOff(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(t), func(o *routes.Options) { o.NoPage = true })
 	for _, path := range []string{"/", "/docs", "/docs/"} {
-		checkError(t, get(t, h, http.MethodGet, path, http.Header{"Accept": {browserAccept}}), models.CodeNotFound, "POST /plants")
+		must.Refuse(t, get(t, h, http.MethodGet, path, http.Header{"Accept": {browserAccept}}), models.CodeNotFound, "POST /plants")
 	}
 	if w := get(t, h, http.MethodGet, "/openapi.yaml", nil); w.Code != http.StatusOK {
 		t.Errorf("/openapi.yaml: %d", w.Code)

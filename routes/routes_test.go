@@ -8,15 +8,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/conformance"
 	"plantstore/internal/must"
 	"plantstore/internal/server"
+	"plantstore/internal/watchdog"
 	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/routes"
@@ -46,13 +48,8 @@ func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options
 // newStore returns a real store that is closed after the test.
 func newStore(t *testing.T) *storage.Store {
 	t.Helper()
-	engines := storage.Engines{"bbolt": bbolt.Open}
-	store := must.Get(engines.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	store := must.Get(bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
+	t.Cleanup(func() { must.Do(t, store.Close()) })
 	return store
 }
 
@@ -64,16 +61,6 @@ func do(t *testing.T, h http.Handler, method, target, body string) *httptest.Res
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w
-}
-
-// checkError checks that a response is an Error with a code and a message that contains text.
-func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
-	t.Helper()
-	var got models.Error
-	err := json.Unmarshal(w.Body.Bytes(), &got, json.RejectUnknownMembers(true))
-	if err != nil || w.Code != http.StatusBadRequest || got.Code != code || !strings.Contains(got.Message, text) {
-		t.Errorf("got %d %s, %v, want 400 with error %d and %q", w.Code, w.Body, err, code, text)
-	}
 }
 
 // TestContract runs the cases of the contract that are about the middleware, paths, methods, the order
@@ -136,7 +123,7 @@ func TestStoreRefuses(t *testing.T) {
 			o.Observe = middleware.AccessLog(slog.New(slog.NewTextHandler(&log, nil)))
 		})
 		w := do(t, h, http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
-		checkError(t, w, tt.code, tt.text)
+		must.Refuse(t, w, tt.code, tt.text)
 		outcome := "failed"
 		if errors.Is(tt.err, storage.ErrUnknown) {
 			outcome = "unknown"
@@ -165,10 +152,138 @@ func TestPreflightOfAnotherOrigin(t *testing.T) {
 			"this path does not support this method; send POST": {"Origin": {"https://b.test"}},
 		} {
 			w := get(t, h, http.MethodOptions, "/plants", header)
-			checkError(t, w, models.CodeMethodNotAllowed, text)
+			must.Refuse(t, w, models.CodeMethodNotAllowed, text)
 			if allow := w.Header().Get("Allow"); allow != "POST" {
 				t.Errorf("Allow %q, want POST", allow)
 			}
+		}
+	}
+}
+
+func TestMain(m *testing.M) { watchdog.Main(m) }
+
+// panicking is a store that panics at each create.
+type panicking struct{ routes.Store }
+
+// TestObserve checks that the outcome of each request is observed once, including those of preflights
+// and panics.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	type observed struct {
+		Method, Name string
+		Code         models.Code
+	}
+	var got []observed
+	observe := func(o *routes.Options) {
+		o.Origins = middleware.Origins{"*"}
+		o.Observe = func(_ context.Context, o *middleware.Outcome) {
+			if o.Took <= 0 {
+				t.Errorf("%s, %s: it took %v", o.Method, o.Name, o.Took)
+			}
+			got = append(got, observed{o.Method, o.Name, 0})
+			if o.Error != nil {
+				got[len(got)-1].Code = o.Error.Code
+			}
+		}
+	}
+	h := newHandler(t, newStore(t), observe)
+	do(t, h, http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
+	do(t, h, http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
+	do(t, h, http.MethodPost, "/plants", `{`)
+	do(t, h, http.MethodGet, "/plants", "")
+	do(t, h, http.MethodGet, "/nowhere", "")
+	do(t, h, http.MethodGet, "/openapi.json", "")
+	preflight := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, "/plants", http.NoBody)
+	preflight.Header = http.Header{"Origin": {"https://a.test"}, "Access-Control-Request-Method": {"POST"}}
+	h.ServeHTTP(httptest.NewRecorder(), preflight)
+	do(t, newHandler(t, panicking{}, observe), http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
+	want := []observed{
+		{"POST", "created", 0},
+		{"POST", "refused", 409},
+		{"POST", "refused", 400},
+		{"GET", "refused", 405},
+		{"GET", "refused", 404},
+		{"GET", "read", 0},
+		{"OPTIONS", "read", 0},
+		{"POST", "failed", 500},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestDefaults checks that only the store and the verifier are required: a handler without others
+// limits the body to 1 MiB, and describes itself by the Host of the request.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	verify := func(context.Context, string) (string, error) { return "tester", nil }
+	h := must.Get(routes.New(routes.Options{Store: newStore(t), Verify: verify}))(t)
+	body := func(size int) string { return `{"id":1,"name":"` + strings.Repeat("x", size-18) + `"}` }
+	if w := do(t, h, http.MethodPost, "/plants", body(1<<20)); w.Code != http.StatusOK {
+		t.Errorf("a body of 1 MiB: %d %.100s", w.Code, w.Body)
+	}
+	must.Refuse(t, do(t, h, http.MethodPost, "/plants", body(1<<20+1)), models.CodeContentTooLarge, "1048576 bytes")
+	if w := get(t, h, http.MethodGet, "/openapi.yaml", nil); !strings.Contains(w.Body.String(), `"http://example.com"`) { // of httptest
+		t.Errorf("the description is %.300s", w.Body)
+	}
+}
+
+// TestNewFails checks that a handler without a verifier does not accept everything: there is none.
+func TestNewFails(t *testing.T) {
+	t.Parallel()
+	store, verify := brokenStore{}, func(context.Context, string) (string, error) { return "tester", nil }
+	for name, options := range map[string]routes.Options{
+		"nothing":   {},
+		"no verify": {Store: store},
+		"no store":  {Verify: verify},
+		"bad URL":   {Store: store, Verify: verify, BaseURL: "http://\xff"},
+	} {
+		if h, err := routes.New(options); err == nil || h != nil {
+			t.Errorf("%s: %v, %v", name, h, err)
+		}
+	}
+}
+
+// A limiter records its clients. It makes the client in refuses wait.
+type limiter struct {
+	refuses string
+	clients []string
+}
+
+func (l *limiter) Take(_ context.Context, client string) time.Duration {
+	l.clients = append(l.clients, client)
+	if client == l.refuses {
+		return time.Second
+	}
+	return 0
+}
+
+func (*limiter) Rate() string { return "100/s" }
+
+// TestOrderOfRateLimit checks that the rate limit comes between the credential and the media
+// type (C2.8), and that it counts requests that fail later.
+func TestOrderOfRateLimit(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		path, token, mediaType string
+		refuses                string
+		want                   string // part of the response
+		counted                []string
+	}{
+		"within the limit":          {"/plants", "good", "application/json", "", `"name":"x"`, []string{"tester"}},
+		"the token before":          {"/plants", "bad", "application/json", "tester", `"error":401`, nil},
+		"the limit before the type": {"/plants", "good", "text/plain", "tester", `"error":429`, []string{"tester"}},
+		"the type after the limit":  {"/plants", "good", "text/plain", "", `"error":415`, []string{"tester"}},
+		"only creates are limited":  {"/openapi.json", "good", "", "tester", `"error":405`, nil},
+	} {
+		l := &limiter{refuses: tt.refuses}
+		h := newHandler(t, newStore(t), func(o *routes.Options) { o.RateLimit = l })
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.path, strings.NewReader(`{"id":1,"name":"x"}`))
+		r.Header = http.Header{"Authorization": {"Bearer " + tt.token}, "Content-Type": {tt.mediaType}}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), tt.want) || !slices.Equal(tt.counted, l.clients) {
+			t.Errorf("%s: got %s, and the limiter was called with %q; want %s, %q", name, w.Body, l.clients, tt.want, tt.counted)
 		}
 	}
 }

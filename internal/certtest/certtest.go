@@ -1,10 +1,13 @@
-// Package certtest issues certificates for tests.
+// Package certtest makes keys and certificates for tests.
 package certtest
 
 import (
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -15,6 +18,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"plantstore/internal/must"
 )
 
 // validity is the lifetime of certificates.
@@ -38,24 +43,32 @@ func New(t testing.TB) *Authority {
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the tests"}, IsCA: true, BasicConstraintsValid: true,
 		NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key))(t)
+	a.cert = must.Get(x509.ParseCertificate(der))(t)
 	write(t, a.File, "CERTIFICATE", der)
 	return a
 }
 
 func newKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
+	return must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+}
+
+// Keys returns a new private key of each type and curve that may sign tokens: RSA, Ed25519, P-256, P-384, P-521.
+func Keys(t testing.TB) []crypto.Signer {
+	t.Helper()
+	_, edwards, err := ed25519.GenerateKey(rand.Reader)
+	must.Do(t, err)
+	keys := []crypto.Signer{must.Get(rsa.GenerateKey(rand.Reader, 2048))(t), edwards}
+	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
+		keys = append(keys, must.Get(ecdsa.GenerateKey(curve, rand.Reader))(t))
 	}
-	return key
+	return keys
+}
+
+// PEM returns a PEM block.
+func PEM(kind string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
 // Issue writes a certificate of a server or client for localhost, 127.0.0.1, [::1] and the addresses, valid for
@@ -70,14 +83,8 @@ func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (c
 		DNSNames: []string{"localhost"}, IPAddresses: append([]net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, addresses...),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, private.Public(), a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, a.cert, private.Public(), a.key))(a.t)
+	encoded := must.Get(x509.MarshalPKCS8PrivateKey(private))(a.t)
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	write(a.t, cert, "CERTIFICATE", der)
 	write(a.t, key, "PRIVATE KEY", encoded)
@@ -86,18 +93,13 @@ func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (c
 
 func write(t testing.TB, path, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(PEM(kind, der)), 0o600))
 }
 
 // Server returns the TLS configuration of a server with a new certificate of a.
 func (a *Authority) Server() *tls.Config {
 	a.t.Helper()
-	certificate, err := tls.LoadX509KeyPair(a.Issue(a.t.TempDir(), time.Now().Add(time.Hour)))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	certificate := must.Get(tls.LoadX509KeyPair(a.Issue(a.t.TempDir(), time.Now().Add(time.Hour))))(a.t)
 	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 }
 

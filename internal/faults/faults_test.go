@@ -16,7 +16,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/faults"
@@ -62,12 +61,8 @@ func newHandler(t *testing.T, store routes.Store, logs ...io.Writer) (h http.Han
 // newStore returns a real store that is closed after the test.
 func newStore(t *testing.T) *storage.Store {
 	t.Helper()
-	store := must.Get(storage.Engines{"bbolt": bbolt.Open}.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	store := must.Get(bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
+	t.Cleanup(func() { must.Do(t, store.Close()) })
 	return store
 }
 
@@ -75,11 +70,7 @@ func newStore(t *testing.T) *storage.Store {
 // whether it has Preference-Applied (empty: no).
 func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text, applied string) {
 	t.Helper()
-	var got models.Error
-	err := json.Unmarshal(w.Body.Bytes(), &got, json.RejectUnknownMembers(true))
-	if err != nil || w.Code != http.StatusBadRequest || got.Code != code || !strings.Contains(got.Message, text) {
-		t.Errorf("got %d %s, %v, want 400 with error %d and %q", w.Code, w.Body, err, code, text)
-	}
+	must.Refuse(t, w, code, text)
 	if got := strings.Join(w.Header()["Preference-Applied"], "|"); got != applied {
 		t.Errorf("%s: Preference-Applied %q, want %q", w.Body, got, applied)
 	}

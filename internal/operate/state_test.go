@@ -2,7 +2,6 @@ package operate_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plantstore/internal/must"
 	"plantstore/internal/operate"
 	"plantstore/internal/requests"
 	"plantstore/internal/server"
@@ -73,17 +73,6 @@ func send(t *testing.T, h http.Handler, method, target string) *httptest.Respons
 	return w
 }
 
-// wantError checks that a response is an Error with that code and text.
-func wantError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
-	t.Helper()
-	var got models.Error
-	err := json.Unmarshal(w.Body.Bytes(), &got)
-	if err != nil || w.Code != http.StatusBadRequest || w.Header().Get("Content-Type") != "application/json" ||
-		got.Code != code || !strings.Contains(got.Message, text) || !strings.HasSuffix(w.Body.String(), "}\n") {
-		t.Errorf("the response is %d %v %s, want error %d about %q", w.Code, w.Header(), w.Body, code, text)
-	}
-}
-
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	h := newHandler(newStore())
@@ -94,20 +83,20 @@ func TestPaths(t *testing.T) {
 			}
 		}
 		w := send(t, h, http.MethodPost, path)
-		wantError(t, w, models.CodeMethodNotAllowed, "Allow")
+		must.Refuse(t, w, models.CodeMethodNotAllowed, "Allow")
 		if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
 			t.Errorf("%s: Allow %q", path, allow)
 		}
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPut} {
 		w := send(t, h, method, "/reset")
-		wantError(t, w, models.CodeMethodNotAllowed, "Allow")
+		must.Refuse(t, w, models.CodeMethodNotAllowed, "Allow")
 		if allow := w.Header().Get("Allow"); allow != "POST" {
 			t.Errorf("%s /reset: Allow %q", method, allow)
 		}
 	}
 	for _, path := range []string{"/", "/plants", "/livez/", "/Readyz", "/debug/pprof/", "/debug/pprof/heap"} {
-		wantError(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "/readyz")
+		must.Refuse(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "/readyz")
 	}
 }
 
@@ -123,7 +112,7 @@ func TestRequests(t *testing.T) {
 	if lines := strings.SplitAfter(w.Body.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[1], `"error":431`) || w.Header().Get("Content-Type") != "application/jsonl" {
 		t.Errorf("the response is %v %s", w.Header(), w.Body)
 	}
-	wantError(t, send(t, h, http.MethodGet, "/requests?afer=1"), models.CodeBadRequest, "no other parameters")
+	must.Refuse(t, send(t, h, http.MethodGet, "/requests?afer=1"), models.CodeBadRequest, "no other parameters")
 	if w := send(t, h, http.MethodPost, "/requests"); w.Header().Get("Allow") != "GET, HEAD, DELETE" {
 		t.Errorf("the response is %v %s", w.Header(), w.Body)
 	}
@@ -151,7 +140,7 @@ func TestReady(t *testing.T) {
 		s.problem, s.cause = step.problem, step.cause
 		w, metric := send(t, h, http.MethodGet, "/readyz"), "\nplantstore_ready 0\n"
 		if step.problem != "" {
-			wantError(t, w, models.CodeUnavailable, "not ready: "+step.problem)
+			must.Refuse(t, w, models.CodeUnavailable, "not ready: "+step.problem)
 		} else if metric = "\nplantstore_ready 1\n"; w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
 			t.Errorf("the response is %d %s", w.Code, w.Body)
 		}
@@ -179,7 +168,7 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/debug/pprof", "/debug/pprof/cmdline", "/debug/pprof/nosuch"} {
-		wantError(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "")
+		must.Refuse(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "")
 	}
 }
 
@@ -201,6 +190,6 @@ func TestReset(t *testing.T) {
 		"not available":    {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
 		"the reset failed": {errors.New("a secret"), models.CodeInternal},
 	} {
-		wantError(t, send(t, reset(0, want.err), http.MethodPost, "/reset"), want.code, text)
+		must.Refuse(t, send(t, reset(0, want.err), http.MethodPost, "/reset"), want.code, text)
 	}
 }
