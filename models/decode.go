@@ -1,6 +1,8 @@
 package models
 
 import (
+	"errors"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/go-playground/validator/v10"
@@ -27,18 +29,18 @@ func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 		return TooLarge(d.maxBytes)
 	}
 	if err := json.Unmarshal(data, p); err != nil {
-		return syntaxError(data, err)
+		syntactic, _ := errors.AsType[*jsontext.SyntacticError](err) // there is no other
+		return NewError(CodeBadRequest, syntaxMessage(data, syntactic))
 	}
 	return d.validate(p)
 }
 
-// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It fails only for malformed
-// JSON: a field of the wrong type is recorded as a violation, so that Decode can
-// report all of them at once, and unknown fields are skipped (C2.11).
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It fails only for malformed JSON. A field of the wrong type
+// is a violation, since Decode reports all of them at once, and unknown fields are skipped (C2.11).
 func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*p = NewPlant{}
 	if kind := dec.PeekKind(); kind != jsontext.KindBeginObject {
-		p.addViolation("body", "must be an object, not "+kindName(kind))
+		p.addViolation("body", "must be an object, not "+kindNames[kind])
 		return dec.SkipValue()
 	}
 	if _, err := dec.ReadToken(); err != nil {
@@ -77,7 +79,7 @@ func (p *NewPlant) readField(dec *jsontext.Decoder, name string) (err error) {
 // and returns an absent field.
 func (p *NewPlant) readString(dec *jsontext.Decoder, name string) (f Field[string], err error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindString {
-		p.addViolation(name, "must be a string, not "+kindName(kind))
+		p.addViolation(name, "must be a string, not "+kindNames[kind])
 		return f, dec.SkipValue()
 	}
 	token, err := dec.ReadToken()
@@ -91,7 +93,7 @@ func (p *NewPlant) readString(dec *jsontext.Decoder, name string) (f Field[strin
 // violation and returns an absent field.
 func (p *NewPlant) readInteger(dec *jsontext.Decoder, name string) (f Field[int64], err error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindNumber {
-		p.addViolation(name, "must be an integer, not "+kindName(kind))
+		p.addViolation(name, "must be an integer, not "+kindNames[kind])
 		return f, dec.SkipValue()
 	}
 	number, err := dec.ReadValue()
@@ -104,4 +106,10 @@ func (p *NewPlant) readInteger(dec *jsontext.Decoder, name string) (f Field[int6
 		return f, nil
 	}
 	return Field[int64]{value, true}, nil
+}
+
+// kindNames are the names of the kinds of JSON values in RFC 8259.
+var kindNames = map[jsontext.Kind]string{ //nolint:gochecknoglobals // never changed
+	jsontext.KindNull: "null", jsontext.KindTrue: "a boolean", jsontext.KindFalse: "a boolean", jsontext.KindString: "a string",
+	jsontext.KindNumber: "a number", jsontext.KindBeginObject: "an object", jsontext.KindBeginArray: "an array",
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Code is the kind of failure that an [Error] reports. Its number is the status code
-// of that failure in RFC 9110, RFC 6585 or RFC 4918. The body carries it, because the
-// HTTP status of every failure is 400 (C1.3, C1.4).
+// A Code is the kind of failure that an [Error] reports: the status code of that failure in RFC 9110, RFC 6585
+// or RFC 4918. The body carries it, because the HTTP status of every failure is 400 (C1.3, C1.4).
 type Code int32
 
 // The codes of all failures. [Codes] lists them with their meaning.
@@ -38,8 +37,7 @@ const (
 // String returns the number.
 func (c Code) String() string { return strconv.Itoa(int(c)) }
 
-// ServerFault reports whether the server, its store or its disk caused the failure, so
-// that any client's request would have failed.
+// ServerFault reports whether the server, its store or its disk caused the failure.
 func (c Code) ServerFault() bool {
 	return c >= CodeInternal && c != CodeNotImplemented && c != CodeVersionUnsupported
 }
@@ -82,23 +80,20 @@ func Codes() []CodeMeaning {
 	}
 }
 
-// An Error is the body of every response that is not a success (C1.3): exactly the
-// fields error and message. It is also an error value, which handlers return.
+// An Error is the body of every response that is not a success (C1.3), and an error that handlers return.
 type Error struct {
 	Code    Code   `json:"error"`
 	Message string `json:"message"`
 
-	cause error // for the log only, never sent to a client
+	cause error // never sent to a client
 }
 
 // NewError returns an Error. The message should enable the client to act.
-func NewError(code Code, message string) *Error {
-	return &Error{Code: code, Message: message}
-}
+func NewError(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 
 // Errorf is [NewError] with a formatted message.
 func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return NewError(code, fmt.Sprintf(format, args...))
 }
 
 // TooLarge returns the Error for a body of more than limit bytes (C2.15).
@@ -112,8 +107,7 @@ func (e *Error) Body() []byte {
 	return append(encoded, '\n')
 }
 
-// WithCause returns a copy of e with an internal cause. The cause is for the log and
-// for [errors.Is]; it is never sent to a client (C1.5).
+// WithCause returns a copy of e with a cause, for the log and for [errors.Is] (C1.5).
 func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.cause = cause

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,9 +18,8 @@ var (
 // maxInt64Digits is the number of digits of the longest int64.
 const maxInt64Digits = 19
 
-// parseInteger returns the value of a JSON number that is an integer as JSON Schema
-// 2020-12 defines it: 1.0, 1e2 and 100e-2 are integers (C2.13). The number must be
-// valid JSON. Time is linear in its length, whatever its exponent is. It returns
+// parseInteger returns the value of a JSON number that is an integer as JSON Schema 2020-12 defines it: 1.0, 1e2
+// and 100e-2 are integers (C2.13). Time is linear in its length, whatever its exponent is. It returns
 // errNotInteger or errNotInt64.
 func parseInteger(number []byte) (int64, error) {
 	if v, err := strconv.ParseInt(string(number), 10, 64); err == nil {
@@ -43,26 +43,17 @@ func parseInteger(number []byte) (int64, error) {
 	return v, nil
 }
 
-// significant returns the digits of an unsigned JSON number without leading and
-// trailing zeros, and the power of ten to multiply them with.
+// significant returns the digits of an unsigned JSON number without leading and trailing zeros, and the power
+// of ten to multiply them with. That is clamped to a bound that the digits of no body can compensate.
 func significant(number []byte) (digits []byte, scale int64) {
+	const bound = math.MaxInt64 / 4
 	mantissa := number
 	if i := bytes.IndexAny(number, "eE"); i >= 0 {
-		mantissa, scale = number[:i], exponent(number[i+1:])
+		exponent, _ := strconv.ParseInt(string(number[i+1:]), 10, 64) // out of range: the nearest int64
+		mantissa, scale = number[:i], min(max(exponent, -bound), bound)
 	}
 	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
-	digits = append(bytes.Clone(whole), fraction...)
-	scale -= int64(len(fraction))
-
+	digits = slices.Concat(whole, fraction)
 	kept := bytes.TrimRight(digits, "0")
-	scale += int64(len(digits) - len(kept))
-	return bytes.TrimLeft(kept, "0"), scale
-}
-
-// exponent returns the exponent of a JSON number, clamped to a bound that the digits
-// of no body can compensate.
-func exponent(text []byte) int64 {
-	const bound = math.MaxInt64 / 4
-	v, _ := strconv.ParseInt(string(text), 10, 64) // out of range: the nearest int64
-	return min(max(v, -bound), bound)
+	return bytes.TrimLeft(kept, "0"), scale - int64(len(fraction)) + int64(len(digits)-len(kept))
 }

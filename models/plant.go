@@ -3,7 +3,11 @@
 // imports no other package of this module.
 package models
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"reflect"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // A Plant is a plant as the store keeps it and as the response contains it.
 type Plant struct {
@@ -81,4 +85,33 @@ func (p *NewPlant) Plant() Plant {
 		plant.Tag = &p.Tag.Value
 	}
 	return plant
+}
+
+// PropertyNames returns the names of all properties of a [NewPlant] in JSON.
+func PropertyNames() (names []string) {
+	for field := range reflect.TypeFor[NewPlant]().Fields() {
+		if field.IsExported() {
+			names = append(names, field.Tag.Get("json"))
+		}
+	}
+	return names
+}
+
+// A TextField is a field of a plant that is a text. All of them are, besides the id.
+type TextField struct {
+	// Name is the name in JSON and in CSV.
+	Name string
+	// Required reports whether every plant has the field.
+	Required bool
+	// Of returns the field of a plant, or nil if the plant has none.
+	Of func(Plant) *string
+}
+
+// TextFields returns the fields of a plant that are texts, in the order in which export, import and tables
+// write them.
+func TextFields() []TextField { return textFields[:] }
+
+var textFields = [...]TextField{ //nolint:gochecknoglobals // never changed
+	{"name", true, func(p Plant) *string { return &p.Name }},
+	{"tag", false, func(p Plant) *string { return p.Tag }},
 }

@@ -2,11 +2,10 @@ package models
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
-	"slices"
 	"strings"
-	"unicode"
 )
 
 // Redacted replaces what may be a credential (C4.25).
@@ -31,6 +30,16 @@ func ClientText(text string) string {
 	return Redact(text)
 }
 
+// RequestID returns the X-Request-Id of the response to a request with these (C1.6): sent, if it is one id
+// that may be used in responses and logs (C4.25), else a random one.
+func RequestID(sent []string) []string {
+	const characters, most = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=:@", 128
+	if len(sent) == 1 && sent[0] != "" && len(sent[0]) <= most && strings.Trim(sent[0], characters) == "" && Redact(sent[0]) == sent[0] {
+		return sent
+	}
+	return []string{rand.Text()}
+}
+
 // CredentialScheme returns the scheme of the value of Authorization, as IANA has registered it, or "".
 // Other text may be the credential itself.
 func CredentialScheme(value string) string {
@@ -44,7 +53,7 @@ func CredentialScheme(value string) string {
 }
 
 // RedactField returns the value of a header field or another named text, or [Redacted] if name or value
-// show that it may be a credential (C4.25).
+// show that it may be a credential, however it is escaped (C4.25).
 func RedactField(name, value string) string {
 	plain, unfolded := strings.ToLower(unescaped(value)), strings.Join(strings.Fields(value), "")
 	if namesCredential(strings.ToLower(name)) || holdsCredential(plain) || hasUserinfo(value) || hasUserinfo(plain) || Redact(unfolded) != unfolded {
@@ -53,13 +62,14 @@ func RedactField(name, value string) string {
 	return value
 }
 
-// credentialWords are in the names of credentials, or schemes.
-var credentialWords = [...]string{ //nolint:gochecknoglobals // never changed
-	"auth", "token", "key", "secret", "cookie", "password", "signature", "bearer", "basic",
-}
-
+// namesCredential reports whether a name is one of a credential, or of a scheme.
 func namesCredential(name string) bool {
-	return slices.ContainsFunc(credentialWords[:], func(word string) bool { return strings.Contains(name, word) })
+	for _, word := range [...]string{"auth", "token", "key", "secret", "cookie", "password", "signature", "bearer", "basic"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // toWords makes words of a text, between spaces. = and & are words, too.
@@ -83,8 +93,7 @@ func holdsCredential(text string) bool {
 		case value || scheme:
 			return true
 		default:
-			last := word[strings.LastIndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' })+1:]
-			named, scheme = namesCredential(word), last == "bearer" || last == "basic"
+			named, scheme = namesCredential(word), strings.HasSuffix(word, "bearer") || strings.HasSuffix(word, "basic")
 		}
 	}
 	return false
@@ -92,16 +101,14 @@ func holdsCredential(text string) bool {
 
 // hasUserinfo reports whether a text has a URL with userinfo.
 func hasUserinfo(text string) bool {
-	if !strings.Contains(text, "@") {
-		return false
-	}
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '?' || r == '#' || unicode.IsSpace(r) }) {
-		before := "scheme:"
-		for part := range strings.SplitSeq(word, "/") {
-			if before == "" && strings.Contains(part, "@") {
-				return true
-			}
-			before = part
+	_, text, _ = strings.Cut(text, "//")
+	for part := range strings.SplitSeq(text, "//") {
+		part = strings.TrimLeft(part, "/")
+		if end := strings.IndexAny(part, "/?# \t\r\n"); end >= 0 {
+			part = part[:end]
+		}
+		if strings.Contains(part, "@") {
+			return true
 		}
 	}
 	return false
@@ -148,17 +155,12 @@ func isBase64URL(r rune) bool {
 // endsInObject reports whether a text in base64url ends in a JSON object, as the header of a token is.
 func endsInObject(text string) bool {
 	text = text[max(0, len(text)-base64.RawURLEncoding.EncodedLen(MaxTokenHeader)):]
-	for range 4 { // other text may stand directly before it
-		if len(text) < minTokenHeader {
-			break
-		}
-		decoded, err := base64.RawURLEncoding.DecodeString(text)
-		decoded = bytes.TrimRight(decoded, " \t\r\n")
-		_, object, found := bytes.Cut(decoded, []byte("{"))
+	for i := 0; i < 4 && i+minTokenHeader <= len(text); i++ { // other text may stand directly before it
+		decoded, err := base64.RawURLEncoding.DecodeString(text[i:])
+		_, object, found := bytes.Cut(bytes.TrimRight(decoded, " \t\r\n"), []byte("{"))
 		if err == nil && found && bytes.HasSuffix(object, []byte("}")) && bytes.Contains(object, []byte(`"`)) {
 			return true
 		}
-		text = text[1:]
 	}
 	return false
 }
@@ -172,16 +174,15 @@ func unescaped(text string) string {
 	plain := make([]byte, 0, len(text))
 	for i := range len(text) {
 		plain = append(plain, text[i])
-		for start, code := lastEscape(plain); start >= 0; start, code = lastEscape(plain) {
-			plain = append(plain[:start], code)
+		for start, code := lastEscape(plain); len(code) == 1; start, code = lastEscape(plain) {
+			plain = append(plain[:start], code...)
 		}
 	}
 	return string(plain)
 }
 
-// lastEscape returns the escape at the end of text, as its beginning, which is negative if there is
-// none, and its byte.
-func lastEscape(text []byte) (start int, code byte) {
+// lastEscape returns the escape at the end of text: its beginning, and its byte if there is one.
+func lastEscape(text []byte) (start int, code []byte) {
 	n := len(text)
 	switch {
 	case n >= 3 && text[n-3] == '%':
@@ -189,11 +190,8 @@ func lastEscape(text []byte) (start int, code byte) {
 	case n >= 6 && string(text[n-6:n-2]) == `\u00`:
 		start = len(bytes.TrimRight(text[:n-5], `\`))
 	default:
-		return -1, 0
+		return 0, nil
 	}
-	var decoded [1]byte
-	if _, err := hex.Decode(decoded[:], text[n-2:]); err != nil {
-		return -1, 0
-	}
-	return start, decoded[0]
+	code, _ = hex.DecodeString(string(text[n-2:]))
+	return start, code
 }

@@ -5,29 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is the maximum nesting depth of arrays and objects in a body (C2.10). It
-// repeats the limit of the JSON library, for the message to the client.
-const maxDepth = 10_000
+const (
+	// maxDepth is the maximum nesting depth of a body (C2.10), the limit of the JSON library.
+	maxDepth = 10_000
+	// maxLocation is the maximum length of a field's name in a message, in runes.
+	maxLocation = 64
+)
 
-// maxLocation is the maximum length of a field's name in a message, in runes.
-const maxLocation = 64
-
-func syntaxError(data []byte, err error) *Error {
-	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
-	if !ok {
-		return NewError(CodeBadRequest, "body: is not valid JSON").WithCause(err)
-	}
-	// No cause: it repeats names of fields, which may be tokens (C4.25), and adds
-	// no detail.
-	return NewError(CodeBadRequest, syntaxMessage(data, syntactic))
-}
-
+// syntaxMessage returns the message for data that is not JSON. The Error has no cause: it would repeat names of
+// fields, which may be tokens (C4.25).
 func syntaxMessage(data []byte, err *jsontext.SyntacticError) string {
 	at := location(err.JSONPointer)
 	switch {
@@ -64,16 +57,14 @@ func syntaxFault(data []byte, offset int) string {
 	}
 }
 
-// hasTrailingComma reports whether the fault at offset is a comma before the end of an object or
-// array: it is at either of the two.
+// hasTrailingComma reports whether the fault at offset is a comma before the end of an object or array: it is at
+// either of the two.
 func hasTrailingComma(data []byte, offset int) bool {
-	const space = " \t\r\n"
-	before, after := bytes.TrimRight(data[:offset], space), bytes.TrimLeft(data[offset:], space)
-	if rest, comma := bytes.CutPrefix(after, []byte(",")); comma {
-		before, after = data[:offset+1], bytes.TrimLeft(rest, space)
-	}
-	return bytes.HasSuffix(before, []byte(",")) && (bytes.HasPrefix(after, []byte("}")) || bytes.HasPrefix(after, []byte("]")))
+	last := max(0, len(bytes.TrimRight(data[:offset], " \t\r\n"))-1)
+	return trailingComma.Match(data[offset:]) || trailingComma.Match(data[last:])
 }
+
+var trailingComma = regexp.MustCompile(`^,[ \t\r\n]*[}\]]`)
 
 // location returns the name of the value at a JSON pointer (RFC 6901): the field's name
 // at the top level, the pointer below it, cut to maxLocation.

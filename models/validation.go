@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/go-playground/validator/v10"
 )
 
@@ -76,22 +75,4 @@ func (p *NewPlant) addViolation(field, message string) {
 		p.violations = map[string]string{}
 	}
 	p.violations[field] = message
-}
-
-// kindName returns the name of a kind of JSON value in RFC 8259.
-func kindName(kind jsontext.Kind) string {
-	switch kind {
-	case jsontext.KindNull:
-		return "null"
-	case jsontext.KindTrue, jsontext.KindFalse:
-		return "a boolean"
-	case jsontext.KindString:
-		return "a string"
-	case jsontext.KindNumber:
-		return "a number"
-	case jsontext.KindBeginObject:
-		return "an object"
-	default:
-		return "an array"
-	}
 }
