@@ -15,34 +15,25 @@ import (
 // cost of its connection.
 const smallBody = 4 << 10
 
-// BodyMemory returns the limit of [BodyLimit] for the bytes of all bodies at a time.
-// Bodies of up to 4 KiB are not counted.
-func BodyMemory(limit int64) int64 { return max(64<<20, 4*limit) }
-
 // BodyLimit rejects a body of more than limit bytes: immediately by its Content-Length,
-// otherwise while it is read (C2.15). It also rejects a body if the bodies of all
-// requests together exceed [BodyMemory], or those of one token subject a quarter of it. Only
-// bytes that were read count, so that a client can't exhaust the memory by announcing large
-// bodies. Reading the body fails with a [models.Error] of CodeBadRequest, CodeRequestTimeout,
-// CodeContentTooLarge or CodeUnavailable.
+// otherwise while it is read (C2.15). It also rejects a body if the bodies of all requests
+// together exceed four times the limit, and 64 MiB, or those of one token subject a quarter of
+// that. Only bytes that were read count, so that a client can't exhaust the memory by announcing
+// large bodies, and only those of bodies of more than 4 KiB. Reading the body fails with a
+// [models.Error] of CodeBadRequest, CodeRequestTimeout, CodeContentTooLarge or CodeUnavailable.
 func BodyLimit(limit int64) gin.HandlerFunc {
-	memory := &bodyMemory{limit: BodyMemory(limit), bySubject: make(map[string]int64)}
+	memory := &bodyMemory{limit: max(64<<20, 4*limit), bySubject: make(map[string]int64)}
 	return func(c *gin.Context) {
-		body := &limitedBody{
-			ReadCloser: c.Request.Body,
-			limit:      limit,
-			memory:     memory,
-			subject:    OutcomeOf(c).Subject,
-		}
-		defer func() {
-			memory.release(body.subject, body.held)
-			c.Request.Body = body.ReadCloser
-		}()
 		if c.Request.ContentLength > limit {
 			Fail(c, models.TooLarge(limit))
 			return
 		}
+		body := &limitedBody{ReadCloser: c.Request.Body, limit: limit, memory: memory, subject: OutcomeOf(c).Subject}
 		c.Request.Body = body
+		defer func() {
+			memory.release(body.subject, body.held)
+			c.Request.Body = body.ReadCloser
+		}()
 		c.Next()
 	}
 }
@@ -108,31 +99,20 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.size > b.limit {
 		return n, models.TooLarge(b.limit)
 	}
-	if full := b.hold(); full != nil {
-		return n, full
-	}
-	if err == nil || err == io.EOF {
-		return n, err
+	if more := b.size - b.held; b.size > smallBody && more > 0 {
+		if err := b.memory.acquire(b.subject, more); err != nil {
+			return n, err
+		}
+		b.held = b.size
 	}
 	return n, readError(err)
 }
 
-// hold counts the bytes read in the memory of all bodies.
-func (b *limitedBody) hold() error {
-	more := b.size - b.held
-	if b.size <= smallBody || more == 0 {
-		return nil
-	}
-	if err := b.memory.acquire(b.subject, more); err != nil {
-		return err
-	}
-	b.held = b.size
-	return nil
-}
-
-// readError returns the Error for an error of reading.
-func readError(err error) *models.Error {
+// readError returns the Error for an error of reading, and other results unchanged.
+func readError(err error) error {
 	switch {
+	case err == nil, errors.Is(err, io.EOF):
+		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return models.NewError(models.CodeRequestTimeout,
 			"the body came too slowly; send the whole request faster")

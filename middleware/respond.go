@@ -1,16 +1,49 @@
-// Package middleware contains the Gin middleware, with a file for each, and the functions that
-// write responses. Only [Fail] turns an error of a handler into a response.
+// Package middleware contains the Gin middleware, and the functions that write responses. Only [Fail] turns an
+// error of a handler into a response.
 package middleware
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"plantstore/models"
 )
+
+const requestIDHeader = "X-Request-Id"
+
+// Headers sets the header fields of every response (C1.6): X-Request-Id, the client's if it is
+// valid, otherwise a random one; and nosniff, so that browsers trust its Content-Type.
+func Headers() gin.HandlerFunc {
+	nosniff := []string{"nosniff"}
+	return func(c *gin.Context) {
+		header := c.Writer.Header()
+		header[requestIDHeader] = models.RequestID(c.Request.Header[requestIDHeader])
+		header["X-Content-Type-Options"] = nosniff
+	}
+}
+
+// Recovery responds with an internal error if a handler panics; the access log gets
+// the panic and its stack. If the response has begun, Recovery aborts the connection,
+// as for [http.ErrAbortHandler].
+func Recovery() gin.HandlerFunc {
+	return func(c *gin.Context) {
+		defer func() {
+			switch p := recover(); {
+			case p == nil:
+			case p == http.ErrAbortHandler, c.Writer.Written(): //nolint:errorlint // compared by ==, as net/http does
+				panic(p)
+			default:
+				Fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			}
+		}()
+		c.Next()
+	}
+}
 
 // OK responds with status 200 and the plant as JSON, which ends with a newline (C1.2).
 func OK(c *gin.Context, plant models.Plant) {
