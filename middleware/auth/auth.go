@@ -5,7 +5,9 @@
 //	…
 //	subject, err := verifier.Verify(ctx, token)
 //
-// [Verifier.Verify] is a middleware.Verify.
+// [Verifier.Verify] is a middleware.Verify. It looks a token up in the cache (auth.go), else it parses the token and
+// checks its signature (token.go) and claims (claims.go). The keys are secrets (secret.go), public keys (key.go) in
+// PEM or a JWK Set (parse.go), and those of an issuer (issuer.go).
 package auth
 
 import (
@@ -15,6 +17,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,7 +56,7 @@ type Verifier struct {
 	issuer  *issuer // nil: none
 
 	hits, misses atomic.Uint64 // of the token cache
-	refused      refusals
+	refused      [reasons]atomic.Uint64
 	trusted      atomic.Pointer[trusted]
 	mu           sync.Mutex // guards the following
 	own          []boundKey // set by SetKeys
@@ -153,21 +156,20 @@ func MissingScope(scope string) *models.Error {
 	return models.Errorf(models.CodeForbidden, "the access token lacks the scope %s", scope)
 }
 
-// authenticate verifies a token that is not in the cache. If the kid of the token is unknown, it
-// first refreshes the keys of the issuer. It also returns the keys that it has used.
-func (v *Verifier) authenticate(ctx context.Context, used *trusted, token string) (verified, *trusted, error) {
+// authenticate verifies a token that is not in the cache, and returns the keys that it has used.
+func (v *Verifier) authenticate(ctx context.Context, used *trusted, token string) (found verified, _ *trusted, err error) {
 	t, err := parse(token)
 	if err == nil {
 		used, err = v.checkSignature(ctx, used, t)
 	}
-	var found verified
 	if err == nil {
 		found, err = v.options.check(t.claims)
 	}
 	return found, used, err
 }
 
-// checkSignature verifies the signature of a token, and returns the keys that it has used.
+// checkSignature verifies the signature of a token. If its kid is unknown, it first refreshes the keys of the
+// issuer. It returns the keys that it has used.
 func (v *Verifier) checkSignature(ctx context.Context, used *trusted, t parsedToken) (*trusted, error) {
 	err := t.verify(used.keys)
 	if err == nil || v.issuer == nil {
@@ -176,14 +178,51 @@ func (v *Verifier) checkSignature(ctx context.Context, used *trusted, t parsedTo
 	known := func(k boundKey) bool { return k.id == t.kid }
 	if !v.issuer.given.Load() || t.kid != "" && !slices.ContainsFunc(used.keys, known) {
 		v.issuer.refresh(ctx, t.kid)
-		if now := v.trusted.Load(); now != used { // by this fetch, or one that has ended before
-			used, err = now, t.verify(now.keys)
-		}
+		used = v.trusted.Load() // by this fetch, or one that has ended before
+		err = t.verify(used.keys)
 	}
 	if err != nil && !v.issuer.given.Load() {
 		err = errNoKeys
 	}
 	return used, err
+}
+
+const (
+	// cacheBytes bounds the memory of the cache of verified tokens.
+	cacheBytes = 16 << 20
+	// entryBytes is about the memory of a token in the cache besides the token itself, with a
+	// subject of the maximum length.
+	entryBytes = 400
+)
+
+// A trusted holds the current keys and the tokens verified with them. New keys start with an
+// empty cache, so that no token outlives the key that it was signed with.
+type trusted struct {
+	keys []boundKey
+
+	mu       sync.RWMutex // guards the following
+	verified map[string]verified
+	bytes    int // of the memory of verified
+}
+
+// get returns what is known of a token, if it is in the cache.
+func (t *trusted) get(token string) (known verified, cached bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	known, cached = t.verified[token]
+	return known, cached
+}
+
+// put adds a token to the cache. A full one is emptied first.
+func (t *trusted) put(token string, known verified) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	size := len(token) + entryBytes
+	if t.bytes += size; t.bytes > cacheBytes {
+		clear(t.verified)
+		t.bytes = size
+	}
+	t.verified[strings.Clone(token)] = known // the token is part of a header field, which may be longer
 }
 
 // Stats are counts since the start, and the state of the issuer.

@@ -7,12 +7,12 @@ import (
 
 // BenchmarkRefuse measures tokens that are refused: a short one, and those that take the most room.
 func BenchmarkRefuse(b *testing.B) {
-	v := testVerifier(nil)
+	v := newVerifier(optionsOf(hs256))
 	deep := `{"alg":"HS256","x":` + strings.Repeat("[", 10<<10)
 	for name, token := range map[string]string{
 		"short":         hmacKind("HS256", []byte(testSecret+"x")).token(`{"sub":"x"}`),
-		"nested header": sign(deep, `{}`),
-		"nested claims": sign(`{"alg":"HS256"}`, deep),
+		"nested header": hs256.sign(deep, `{}`),
+		"nested claims": hs256.sign(`{"alg":"HS256"}`, deep),
 		"long claims":   hmacKind("HS256", []byte(testSecret+"x")).token(`{"x":"` + strings.Repeat("x", 10<<10) + `"}`),
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -28,6 +28,24 @@ type claims struct {
 	Scp      jsontext.Value `json:"scp"`   // of several identity providers
 }
 
+// A verified token had a valid signature and valid claims when it was put into the cache.
+type verified struct {
+	subject     string
+	scoped      bool      // it has the required scope
+	from, until time.Time // with the leeway; until is zero without exp
+}
+
+// at returns an error if the token is not valid at a time.
+func (t verified) at(now time.Time) error {
+	switch {
+	case !t.until.IsZero() && !now.Before(t.until):
+		return errExpired
+	case now.Before(t.from):
+		return errNotYetValid
+	}
+	return nil
+}
+
 // check returns what the cache keeps of a token with valid claims (C4.22). The token keeps no
 // reference to their text.
 func (o *Options) check(text []byte) (token verified, err error) {
@@ -46,7 +64,7 @@ func (o *Options) check(text []byte) (token verified, err error) {
 	}
 	token.subject, token.scoped = stringOf(c.Subject), o.Scope == "" || slices.Contains(c.scopes(), o.Scope)
 	if len(token.subject) > MaxSubject {
-		return verified{}, invalidClaim("sub", "at most %d bytes long", MaxSubject)
+		return verified{}, refuse(ReasonMalformed, "the access token is not valid: sub must be at most %d bytes long", MaxSubject)
 	}
 	return token, o.checkRequired(c)
 }
@@ -117,7 +135,7 @@ func dateOf(claim string, value jsontext.Value, leeway time.Duration) (time.Time
 	case value == nil:
 		return time.Time{}, nil
 	case value.Kind() != jsontext.KindNumber:
-		return time.Time{}, invalidClaim(claim, "a number")
+		return time.Time{}, refuse(ReasonMalformed, "the access token is not valid: %s must be a number", claim)
 	}
 	seconds, _ := strconv.ParseFloat(string(value), 64) // out of range is ±Inf
 	whole, fraction := math.Modf(min(max(seconds, first), last))

@@ -37,14 +37,11 @@ const (
 	issuerPatience = 24 * time.Hour
 )
 
-// A wrongURLError is returned for a response that shows that the URL is wrong: another attempt would
-// not help.
-type wrongURLError struct{ error }
-
-func (e wrongURLError) Unwrap() error { return e.error }
-
 // A fetchError is why a fetch failed. Its text is bounded, whatever the issuer sends.
-type fetchError struct{ cause error }
+type fetchError struct {
+	cause error
+	wrong bool // the response shows that the URL is wrong: another attempt would not help
+}
 
 func (e fetchError) Error() string { return models.ClientText(e.cause.Error()) }
 func (e fetchError) Unwrap() error { return e.cause }
@@ -71,8 +68,7 @@ type issuer struct {
 	problem  error     // why no key can be used; nil: some can
 	ignored  string    // why entries of the set are ignored, as last logged
 	failure  error     // of the last fetch
-	logged   string    // the last failure in the log; empty: none since the last success
-	loggedAt time.Time // when it was logged
+	loggedAt time.Time // when a failure was logged; zero: not since the last success
 }
 
 // IssuerStats are the state of the issuer's keys, and counts since the start.
@@ -113,7 +109,7 @@ func CheckJWKSURL(text string) error {
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	const most = 3
 	if len(via) > most || r.URL.Scheme != via[0].URL.Scheme || r.URL.Host != via[0].URL.Host {
-		return wrongURLError{errors.New("it redirects too often, or to another scheme, host or port than the URL of the keys has: set that to the final URL")}
+		return fetchError{errors.New("it redirects too often, or to another scheme, host or port than the URL of the keys has: set that to the final URL"), true}
 	}
 	r.Header.Del("Referer") // its query may contain a secret
 	return nil
@@ -124,7 +120,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 // Without an issuer it does nothing, as Watch and [Verifier.Fetch].
 func (v *Verifier) Start(ctx context.Context) error {
 	err := v.Fetch(ctx)
-	if _, wrong := errors.AsType[wrongURLError](err); wrong || ctx.Err() != nil {
+	if failure, _ := errors.AsType[fetchError](err); failure.wrong || ctx.Err() != nil {
 		return err
 	}
 	return nil
@@ -206,26 +202,29 @@ func (i *issuer) fetch(ctx context.Context) error {
 		i.succeed(keys, ignored)
 		return nil
 	}
-	err = fetchError{err}
+	failure, bounded := errors.AsType[fetchError](err)
+	if !bounded {
+		failure.cause = err
+	}
 	if ctx.Err() == nil {
 		i.stats.Failures++
 		if i.tried.Sub(i.stats.Fetched) >= issuerPatience {
 			_ = i.publish(nil) // only keys can be refused
-			i.stats.Keys, i.problem = 0, err
+			i.stats.Keys, i.problem = 0, failure
 		}
-		i.failure = err
+		i.failure = failure
 	}
-	return fmt.Errorf("the keys of %s: %w", i.shown, err)
+	return fmt.Errorf("the keys of %s: %w", i.shown, failure)
 }
 
 // succeed records a fetch. It logs keys that are ignored, and a set without any key that can be used, but
 // not again at each fetch.
 func (i *issuer) succeed(keys int, ignored []error) {
-	if i.logged != "" {
+	if !i.loggedAt.IsZero() {
 		i.logger.Info("issuer keys fetched", "url", i.shown, "keys", keys)
 	}
 	i.stats.Fetched, i.stats.Keys = i.tried, keys
-	i.problem, i.failure, i.logged = nil, nil, ""
+	i.problem, i.failure, i.loggedAt = nil, nil, time.Time{}
 	causes := models.ClientText(fmt.Sprint(ignored))
 	changed := i.ignored != fmt.Sprint(keys == 0, causes)
 	i.ignored = fmt.Sprint(keys == 0, causes)
@@ -242,20 +241,19 @@ func (i *issuer) succeed(keys int, ignored []error) {
 	i.given.Store(true)
 }
 
-// logFailure logs that the last fetch has failed, but the same failure only about every
-// [issuerInterval].
+// logFailure logs that the last fetch has failed, but only about every [issuerInterval].
 func (i *issuer) logFailure() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.failure == nil || i.logged == i.failure.Error() && time.Since(i.loggedAt) < issuerInterval-issuerRetry/2 {
+	if i.failure == nil || time.Since(i.loggedAt) < issuerInterval-issuerRetry/2 {
 		return
 	}
-	i.logged, i.loggedAt = i.failure.Error(), time.Now()
+	i.loggedAt = time.Now()
 	effect := "the previous keys stay in use for at most 24h"
 	if i.problem != nil {
 		effect = "all tokens of the issuer are refused"
 	}
-	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect)
+	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.failure.Error(), "effect", effect)
 }
 
 // replace publishes the keys of the set. It returns their number, and why others are ignored.
@@ -277,7 +275,7 @@ func (i *issuer) replace(ctx context.Context) (keys int, ignored []error, err er
 	case err != nil:
 		return 0, nil, err
 	case len(text) > maxKeySet:
-		return 0, nil, wrongURLError{fmt.Errorf("it has more than %d bytes", maxKeySet)}
+		return 0, nil, fetchError{fmt.Errorf("it has more than %d bytes", maxKeySet), true}
 	}
 	set, ignored, err := parseJSON(text)
 	var bound []boundKey
@@ -288,7 +286,7 @@ func (i *issuer) replace(ctx context.Context) (keys int, ignored []error, err er
 		err = i.publish(bound)
 	}
 	if err != nil {
-		return 0, nil, wrongURLError{err}
+		return 0, nil, fetchError{err, true}
 	}
 	return len(bound), ignored, nil
 }
@@ -305,12 +303,9 @@ func explain(err error) error {
 // checkStatus rejects the status of a response other than 200. Unless it means that the server, a
 // proxy or a limit of requests is in the way for a time, the URL is wrong.
 func checkStatus(status int) error {
-	err := fmt.Errorf("the status of the response is %d instead of 200", status)
-	switch {
-	case status == http.StatusOK:
+	if status == http.StatusOK {
 		return nil
-	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
-		return err
 	}
-	return wrongURLError{err}
+	temporary := status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests
+	return fetchError{fmt.Errorf("the status of the response is %d instead of 200", status), !temporary}
 }

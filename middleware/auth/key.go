@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// errUnfitKey is returned for a key that is too weak or of an unsupported type.
-var errUnfitKey = errors.New("the key cannot be used")
-
-// ErrAlgorithm is returned for an algorithm that the type
-// of a key does not support.
-var ErrAlgorithm = errors.New("keys of its type do not support the algorithm")
+var (
+	// errUnfitKey is returned for a key that is too weak or of an unsupported type.
+	errUnfitKey = errors.New("the key cannot be used")
+	// ErrAlgorithm is returned for an algorithm that the type of a key does not support.
+	ErrAlgorithm = errors.New("keys of its type do not support the algorithm")
+)
 
 // The limits of an RSA modulus in bits. The minimum is from RFC 7518, section 3.3; the maximum, and
 // that of the exponent, keep verification below a millisecond.
@@ -112,10 +112,11 @@ func algorithmsOf(public crypto.PublicKey) ([]string, error) {
 		return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}, nil
 	case *ecdsa.PublicKey:
 		curve := key.Curve.Params().Name
-		if algorithm, known := map[string]string{"P-256": "ES256", "P-384": "ES384", "P-521": "ES512"}[curve]; known {
-			return []string{algorithm}, nil
+		algorithm, known := map[string]string{"P-256": "ES256", "P-384": "ES384", "P-521": "ES512"}[curve]
+		if !known {
+			return nil, fmt.Errorf("an EC key must be on the curve P-256, P-384 or P-521, and is on %s", curve)
 		}
-		return nil, fmt.Errorf("an EC key must be on the curve P-256, P-384 or P-521, and is on %s", curve)
+		return []string{algorithm}, nil
 	case ed25519.PublicKey:
 		if len(key) != ed25519.PublicKeySize || hasLowOrder(key) {
 			return nil, errors.New("an Ed25519 key must have 32 bytes, and not be of low order: it would verify forged signatures")
@@ -130,10 +131,9 @@ func algorithmsOf(public crypto.PublicKey) ([]string, error) {
 // little-endian order below the sign of x, is 0, 1, -1 or one of two others, perhaps not reduced.
 func hasLowOrder(key ed25519.PublicKey) bool {
 	y := hex.EncodeToString(append(slices.Clone(key[:31]), key[31]&0x7f))
-	ones := strings.Repeat("ff", 30)
 	return slices.Contains([]string{
-		strings.Repeat("00", 32), "01" + strings.Repeat("00", 31), "ec" + ones + "7f", "ed" + ones + "7f", "ee" + ones + "7f",
-		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-		"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+		"00" + strings.Repeat("00", 31), "01" + strings.Repeat("00", 31),
+		"ec" + strings.Repeat("ff", 30) + "7f", "ed" + strings.Repeat("ff", 30) + "7f", "ee" + strings.Repeat("ff", 30) + "7f",
+		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
 	}, y)
 }

@@ -10,12 +10,12 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"maps"
 	"math/big"
 	"strings"
 	"testing"
 
+	"plantstore/internal/certtest"
 	"plantstore/internal/must"
 )
 
@@ -52,34 +52,21 @@ func setOf(t *testing.T, keys ...any) string {
 	return string(must.Get(json.Marshal(map[string]any{"keys": keys}))(t))
 }
 
-// block returns a PEM block.
-func block(t *testing.T, kind string, der []byte, err error) string {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-}
-
 // TestParseKeys checks the forms of keys. An unreadable key anywhere in a text is an error; no key is
 // skipped silently.
 func TestParseKeys(t *testing.T) {
 	t.Parallel()
-	private := privateKeys(t)
+	private := certtest.Keys(t)
 	rsaKey, ecPrivate := private[0].(*rsa.PrivateKey), private[2].(*ecdsa.PrivateKey)
 	bare := func(public any, more jwk) string {
 		return string(must.Get(json.Marshal(jwkOf(t, public, more)))(t))
 	}
-	pkix := func(public any) string {
-		der, err := x509.MarshalPKIXPublicKey(public)
-		return block(t, "PUBLIC KEY", der, err)
-	}
-	small := pkix(&rsa.PublicKey{N: new(big.Int).Lsh(big.NewInt(1), 1023), E: 65537})
+	small := publicPEM(t, &rsa.PublicKey{N: new(big.Int).Lsh(big.NewInt(1), 1023), E: 65537})
 	exchange := must.Get(ecdh.X25519().GenerateKey(rand.Reader))(t)
-	pkcs1 := block(t, "RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&rsaKey.PublicKey), nil)
+	pkcs1 := certtest.PEM("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&rsaKey.PublicKey))
 	pkcs8 := must.Get(x509.MarshalPKCS8PrivateKey(rsaKey))(t)
-	sec1, err := x509.MarshalECPrivateKey(ecPrivate)
-	good := pkix(&rsaKey.PublicKey)
+	sec1 := must.Get(x509.MarshalECPrivateKey(ecPrivate))(t)
+	good := publicPEM(t, &rsaKey.PublicKey)
 	cut := good[:len(good)/2]
 	set := setOf(t, jwkOf(t, rsaKey.Public(), nil), jwkOf(t, ecPrivate.Public(), nil))
 	for name, test := range map[string]struct {
@@ -87,18 +74,18 @@ func TestParseKeys(t *testing.T) {
 		keys     int    // 0: refused
 		message  string // a piece of the error
 	}{
-		"Ed25519":             {pkix(private[1].Public()), 1, ""},
-		"EC":                  {pkix(private[2].Public()), 1, ""},
-		"several":             {"# of the issuer\n" + good + "\n" + pkcs1 + pkix(private[4].Public()), 3, ""},
-		"PKCS #8, private":    {good + block(t, "PRIVATE KEY", pkcs8, nil), 0, "private key"},
-		"PKCS #1, private":    {block(t, "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rsaKey), nil), 0, "private key"},
-		"SEC 1, private":      {block(t, "EC PRIVATE KEY", sec1, err), 0, "private key"},
-		"encrypted":           {block(t, "ENCRYPTED PRIVATE KEY", pkcs8, nil), 0, "private key"},
-		"a certificate":       {block(t, "CERTIFICATE", pkcs8, nil), 0, "openssl x509"},
-		"another block":       {block(t, "MESSAGE", pkcs8, nil), 0, `"MESSAGE"`},
+		"Ed25519":             {publicPEM(t, private[1].Public()), 1, ""},
+		"EC":                  {publicPEM(t, private[2].Public()), 1, ""},
+		"several":             {"# of the issuer\n" + good + "\n" + pkcs1 + publicPEM(t, private[4].Public()), 3, ""},
+		"PKCS #8, private":    {good + certtest.PEM("PRIVATE KEY", pkcs8), 0, "private key"},
+		"PKCS #1, private":    {certtest.PEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rsaKey)), 0, "private key"},
+		"SEC 1, private":      {certtest.PEM("EC PRIVATE KEY", sec1), 0, "private key"},
+		"encrypted":           {certtest.PEM("ENCRYPTED PRIVATE KEY", pkcs8), 0, "private key"},
+		"a certificate":       {certtest.PEM("CERTIFICATE", pkcs8), 0, "openssl x509"},
+		"another block":       {certtest.PEM("MESSAGE", pkcs8), 0, `"MESSAGE"`},
 		"one good, one weak":  {good + small, 0, "2048"},
-		"P-224":               {pkix(&ecKey(t, elliptic.P224()).PublicKey), 0, "P-256"},
-		"X25519":              {pkix(exchange.PublicKey()), 0, "cannot be used"},
+		"P-224":               {publicPEM(t, &ecKey(t, elliptic.P224()).PublicKey), 0, "P-256"},
+		"X25519":              {publicPEM(t, exchange.PublicKey()), 0, "cannot be used"},
 		"a secret":            {testSecret, 0, "neither"},
 		"a JWK Set":           {"\n " + set, 2, ""},
 		"a private JWK":       {setOf(t, jwkOf(t, rsaKey.Public(), nil), jwkOf(t, ecPrivate.Public(), jwk{"d": "AAAA"})), 0, "private key"},
@@ -132,7 +119,7 @@ func TestParseKeys(t *testing.T) {
 // private and symmetric keys are an error.
 func TestParseJSON(t *testing.T) {
 	t.Parallel()
-	private := privateKeys(t)
+	private := certtest.Keys(t)
 	public, edwards, point := private[0].Public(), private[1].Public(), private[2].Public()
 	good := jwkOf(t, point, jwk{
 		"kid": "good", "use": "sig", "alg": "ES256", "key_ops": []string{"verify"}, "x5t": "x", "x5c": []string{"!"}, "x5u": "http://a",

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"plantstore/models"
 )
@@ -44,8 +43,6 @@ func (r Reason) code() models.Code {
 	return models.CodeUnauthorized
 }
 
-type refusals [reasons]atomic.Uint64
-
 // CountMissing counts a request without a bearer token, which [Verifier.Verify] does not get.
 func (v *Verifier) CountMissing() { v.refused[ReasonMissing].Add(1) }
 
@@ -73,8 +70,3 @@ var (
 )
 
 const unsigned = "the access token is not signed with a key that this server accepts"
-
-// invalidClaim returns the refusal of a claim of the wrong JSON type or length.
-func invalidClaim(claim, format string, args ...any) *refusal {
-	return refuse(ReasonMalformed, "the access token is not valid: %s must be "+format, append([]any{claim}, args...)...)
-}

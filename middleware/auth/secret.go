@@ -11,19 +11,18 @@ import (
 	"plantstore/models"
 )
 
-// Errors of texts that are rejected as secrets.
-var (
-	// errWeakSecret is returned for a secret that is too short.
-	errWeakSecret = errors.New("the secret is too weak")
-	// ErrKeyAsSecret is returned for a key instead of a secret. Public keys are published, and
-	// anyone who has the secret can sign tokens.
-	ErrKeyAsSecret = errors.New("it is a key or a certificate, not a secret: whoever knows it could sign tokens; " +
-		"public keys belong in JWT_PUBLIC_KEYS; make a secret with: openssl rand -hex 32")
-)
+// ErrKeyAsSecret is returned for a key instead of a secret. Public keys are published, and
+// anyone who has the secret can sign tokens.
+var ErrKeyAsSecret = errors.New("it is a key or a certificate, not a secret: whoever knows it could sign tokens; " +
+	"public keys belong in JWT_PUBLIC_KEYS; make a secret with: openssl rand -hex 32")
 
-// minSecret is the minimum length in bytes of an HS256 key (RFC 7518, section 3.2;
-// C4.24).
-const minSecret = 32
+const (
+	// minSecret is the minimum length in bytes of an HS256 key (RFC 7518, section 3.2; C4.24).
+	minSecret = 32
+	// minDER is the size in bytes of the smallest public key, of Ed25519, and more than openssl
+	// rand -base64 32 encodes.
+	minDER = 44
+)
 
 // A Secret is an HS256 key. It prints, logs and encodes as REDACTED (C4.25).
 type Secret []byte
@@ -40,7 +39,7 @@ func (s Secret) Check() error {
 		return ErrKeyAsSecret
 	}
 	if len(s) < minSecret {
-		return fmt.Errorf("%w: it has %d bytes, HS256 needs at least %d; make one with: openssl rand -hex 32", errWeakSecret, len(s), minSecret)
+		return fmt.Errorf("the secret is too weak: it has %d bytes, HS256 needs at least %d; make one with: openssl rand -hex 32", len(s), minSecret)
 	}
 	return nil
 }
@@ -51,10 +50,6 @@ func isKey(text string) bool {
 	decoded, _ := base64.StdEncoding.DecodeString(text) // it skips line ends
 	return strings.Contains(text, "-----BEGIN ") || strings.Contains(text, `"kty"`) || isDER([]byte(text)) || isDER(decoded)
 }
-
-// minDER is the size in bytes of the smallest public key, of Ed25519, and more than openssl
-// rand -base64 32 encodes.
-const minDER = 44
 
 // isDER reports whether der is a sequence in DER, as all keys and certificates are.
 func isDER(der []byte) bool {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/internal/certtest"
 	"plantstore/internal/must"
 	"plantstore/models"
 )
@@ -37,12 +38,12 @@ func TestSecretsAreRedacted(t *testing.T) {
 // copy it: with a published key as the secret, anyone could sign tokens.
 func TestKeysAreNotSecrets(t *testing.T) {
 	t.Parallel()
-	keys := privateKeys(t)
-	public := string(publicPEM(t, keys[0]))
+	keys := certtest.Keys(t)
+	public := publicPEM(t, keys[0].Public())
 	_, body, _ := strings.Cut(public, "\n")
 	body, _, _ = strings.Cut(body, "-----END")
 	block, _ := pem.Decode([]byte(public))
-	small, _ := pem.Decode(publicPEM(t, keys[1]))
+	small, _ := pem.Decode([]byte(publicPEM(t, keys[1].Public())))
 	indented := must.Get(json.MarshalIndent(jwkOf(t, keys[0].Public(), nil), "", "  "))(t)
 	for name, text := range map[string]string{
 		"PEM after a comment":   "# the key of the issuer\n" + public,

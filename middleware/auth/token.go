@@ -12,15 +12,13 @@ import (
 	"plantstore/models"
 )
 
-// The limits of what is parsed before a signature is verified (C4.25a): a parser that recurses would
-// keep a large stack for each connection.
 const (
-	maxHeader = models.MaxTokenHeader
-	maxDepth  = 16 // of objects and arrays, in the header and in the claims
+	// maxDepth limits objects and arrays in the header and in the claims (C4.25a), before they are parsed: a parser
+	// that recurses would keep a large stack for each connection.
+	maxDepth = 16
+	// maxTrials is the maximum number of keys that a token is tried with (C4.25a).
+	maxTrials = 4
 )
-
-// maxTrials is the maximum number of keys that a token is tried with (C4.25a).
-const maxTrials = 4
 
 // A parsedToken is well-formed, and not verified.
 type parsedToken struct {
@@ -40,8 +38,8 @@ func parse(token string) (t parsedToken, err error) {
 		return t, refuse(ReasonMalformed, "the access token is empty; plantstore token prints one")
 	case len(segments) != 3, strings.Contains(token, "\n"), strings.Contains(token, "\r"): // which the decoder skips
 		return t, errMalformed
-	case encoding().DecodedLen(len(segments[0])) > maxHeader:
-		return t, refuse(ReasonMalformed, "the header of the access token has more than %d bytes", maxHeader)
+	case encoding().DecodedLen(len(segments[0])) > models.MaxTokenHeader:
+		return t, refuse(ReasonMalformed, "the header of the access token has more than %d bytes", models.MaxTokenHeader)
 	}
 	text, err := decode(segments[0])
 	if err != nil {
@@ -70,47 +68,37 @@ func parse(token string) (t parsedToken, err error) {
 
 func encoding() *base64.Encoding { return base64.RawURLEncoding.Strict() }
 
-// decode returns the JSON in a segment. It decodes no more than it has to of one that nests too deep.
-func decode(segment string) (text []byte, err error) {
-	var state nesting
-	for size := 1 << 10; segment != ""; size *= 2 { // a multiple of four characters
-		size = min(size, len(segment))
-		before := len(text)
-		if text, err = encoding().AppendDecode(text, []byte(segment[:size])); err != nil {
-			return nil, errMalformed
-		}
-		if state.exceedsLimit(text[before:]) {
-			return nil, refuse(ReasonMalformed, "the access token nests deeper than %d levels", maxDepth)
-		}
-		segment = segment[size:]
+// decode returns the JSON in a segment.
+func decode(segment string) ([]byte, error) {
+	text, err := encoding().DecodeString(segment)
+	switch {
+	case err != nil:
+		return nil, errMalformed
+	case nestsTooDeep(text):
+		return nil, refuse(ReasonMalformed, "the access token nests deeper than %d levels", maxDepth)
 	}
 	return text, nil
 }
 
-// A nesting is the state within JSON. A text that is not valid JSON may be too deep only after its first
-// error, where no parser gets.
-type nesting struct {
-	depth           int
-	quoted, escaped bool
-}
-
-// exceedsLimit reports whether the next piece of the text nests deeper than maxDepth.
-func (n *nesting) exceedsLimit(piece []byte) bool {
-	for _, c := range piece {
+// nestsTooDeep reports whether JSON nests deeper than maxDepth. In a text that is not valid JSON it may be wrong,
+// but only after the first error, where no parser gets.
+func nestsTooDeep(text []byte) bool {
+	depth, quoted, escaped := 0, false, false
+	for _, c := range text {
 		switch {
-		case n.escaped:
-			n.escaped = false
-		case n.quoted && c == '\\':
-			n.escaped = true
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
 		case c == '"':
-			n.quoted = !n.quoted
-		case n.quoted:
+			quoted = !quoted
+		case quoted:
 		case c == '{' || c == '[':
-			if n.depth++; n.depth > maxDepth {
+			if depth++; depth > maxDepth {
 				return true
 			}
 		case c == '}' || c == ']':
-			n.depth--
+			depth--
 		}
 	}
 	return false
@@ -128,16 +116,26 @@ func unmarshalObject(text []byte, fields any) error {
 // those with the kid of the token, then, for a token with a kid, those without one, else the others. If
 // each key of the algorithm has a kid, the token needs one, too.
 func (t parsedToken) verify(keys []boundKey) error {
-	fitting := slices.DeleteFunc(slices.Clone(keys), func(k boundKey) bool { return !slices.Contains(k.algorithms, t.alg) })
-	if len(fitting) == 0 {
-		return t.unknownAlgorithm(keys)
+	var named, others []boundKey
+	bound := false
+	for _, key := range keys {
+		switch {
+		case !slices.Contains(key.algorithms, t.alg):
+			continue
+		case key.id == t.kid:
+			named = append(named, key)
+		case key.id == "" || t.kid == "":
+			others = append(others, key)
+		}
+		bound = true
 	}
-	fitting = slices.DeleteFunc(fitting, func(k boundKey) bool { return k.id != t.kid && k.id != "" && t.kid != "" })
-	slices.SortStableFunc(fitting, func(a, b boundKey) int { return t.distance(a) - t.distance(b) })
+	fitting := slices.Concat(named, others)
 	switch {
+	case !bound:
+		return t.unknownAlgorithm(keys)
 	case len(fitting) == 0:
 		return errUnknownKey
-	case t.kid == "" && fitting[0].id != "":
+	case t.kid == "" && named == nil:
 		return refuse(ReasonUnknownKey, "the header of the access token lacks kid, the name of the key that signed it")
 	}
 	method := jwt.GetSigningMethod(t.alg)
@@ -147,14 +145,6 @@ func (t parsedToken) verify(keys []boundKey) error {
 		}
 	}
 	return errSignature
-}
-
-// distance orders keys: first those with the kid of the token, or, if it has none, those without.
-func (t parsedToken) distance(k boundKey) int {
-	if k.id == t.kid {
-		return 0
-	}
-	return 1
 }
 
 // unknownAlgorithm returns the error if no key is bound to the algorithm. It names only registered ones

@@ -1,9 +1,0 @@
-package auth
-
-import (
-	"testing"
-
-	"plantstore/internal/watchdog"
-)
-
-func TestMain(m *testing.M) { watchdog.Main(m) }
