@@ -91,8 +91,13 @@ func (a *App) compareAges(ctx context.Context, generated bool) error {
 // loadKeys reads the files, and returns what [Secrets] does. If it fails, the previous keys
 // stay in use.
 func (a *App) loadKeys(generate bool) (secrets []auth.Secret, generated bool, err error) {
-	if secrets, generated, err = a.readSecrets(generate); err != nil {
-		return nil, false, err
+	if a.inMemory == nil {
+		if secrets, generated, err = Secrets(a.config, generate); err != nil && !a.keepInMemory(err) {
+			return nil, false, err
+		}
+	}
+	if a.inMemory != nil {
+		secrets = []auth.Secret{a.inMemory}
 	}
 	public, skipped, err := PublicKeys(a.config)
 	if err != nil {
@@ -107,38 +112,33 @@ func (a *App) loadKeys(generate bool) (secrets []auth.Secret, generated bool, er
 	return secrets, generated, nil
 }
 
-// readSecrets is [Secrets]. An ephemeral server that cannot store a generated secret keeps it in
-// memory.
-func (a *App) readSecrets(generate bool) (secrets []auth.Secret, generated bool, err error) {
-	if a.inMemory != nil {
-		return []auth.Secret{a.inMemory}, false, nil
+// keepInMemory reports whether this is an ephemeral server that cannot store a generated secret because of an
+// error. Then it generates one in memory.
+func (a *App) keepInMemory(cause error) bool {
+	database := a.config.Storage.Path
+	_, err := os.Stat(SecretPath(database))
+	exists := database != "" && err == nil
+	if !a.ephemeral() || !a.config.GeneratesSecret() || exists && !errors.Is(cause, fs.ErrPermission) {
+		return false
 	}
-	secrets, generated, err = Secrets(a.config, generate)
-	if err == nil || !a.ephemeral() || !a.config.GeneratesSecret() ||
-		hasSecret(a.config.Storage.Path) && !errors.Is(err, fs.ErrPermission) {
-		return secrets, generated, err
-	}
-	cause := err.Error()
 	a.inMemory = keys.NewSecret()
 	a.Notice(func(logger *slog.Logger) {
-		logger.Warn("secret in memory", "cause", cause, "hint", "get tokens from the link, or set JWT_SECRET")
+		logger.Warn("secret in memory", "cause", cause.Error(), "hint", "get tokens from the link, or set JWT_SECRET")
 	})
-	return []auth.Secret{a.inMemory}, false, nil
-}
-
-// hasSecret reports whether there is a generated secret for a database; an empty one has none.
-func hasSecret(database string) bool {
-	_, err := os.Stat(SecretPath(database))
-	return database != "" && err == nil
+	return true
 }
 
 // PublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are
 // skipped.
 func PublicKeys(c *config.Config) (public []auth.Key, skipped []error, err error) {
 	for _, file := range c.JWTPublicKeys {
-		found, reasons, err := keys.ReadPublic(file)
+		text, err := files.ReadPublic(file)
 		if err != nil {
 			return nil, nil, config.Invalid("JWT_PUBLIC_KEYS: %w", AdviseRead(err, "name files with the public keys that verify tokens, PEM or JWK Sets"))
+		}
+		found, reasons, err := auth.ParseKeys(text)
+		if err != nil {
+			return nil, nil, config.Invalid("JWT_PUBLIC_KEYS: %s: %w", file, err)
 		}
 		for _, reason := range reasons {
 			skipped = append(skipped, fmt.Errorf("%s: %w", file, reason))

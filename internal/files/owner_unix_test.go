@@ -42,7 +42,7 @@ func TestOwners(t *testing.T) {
 		{mode: 0o602, uid: us, gid: ours}:          {changed: true},
 		{mode: 0o600, uid: nobody, gid: ours}:      {changed: true},
 	} {
-		changed, exposed := check("file", file) != nil, othersMay(file, groupReads|othersRead)
+		changed, exposed := kind{}.check("file", file) != nil, othersMay(file, groupReads|othersRead)
 		if changed != want.changed || exposed != want.exposed {
 			t.Errorf("mode %#o of user %d, group %d: others can change it: %t, read it: %t, want %+v", file.mode, file.uid, file.gid, changed, exposed, want)
 		}

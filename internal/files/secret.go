@@ -16,10 +16,6 @@ import (
 const (
 	maxSecret = 64 << 10 // bytes of a file with a secret
 	maxPublic = 1 << 20  // bytes of a file with public keys
-	// byteOrderMark is the prefix that some editors add to UTF-8 files.
-	byteOrderMark = "\ufeff"
-	// readFlags opens a file without waiting for the writer of a FIFO.
-	readFlags = os.O_RDONLY | syscall.O_NONBLOCK
 )
 
 // Permission bits of users other than the owner.
@@ -38,39 +34,85 @@ const (
 // followed, as Kubernetes mounts secrets through them: the open file is checked.
 //
 // The error of a missing file does not have its name, which may be a secret in the place of a name.
-func ReadSecret(path string) ([]byte, error) { return readNamed(path, maxSecret) }
+func ReadSecret(path string) ([]byte, error) { return kind{limit: maxSecret}.read(path) }
 
 // ReadPublic is [ReadSecret] for public keys, of at most 1 MiB. Anyone who can change them could
 // sign tokens.
-func ReadPublic(path string) ([]byte, error) { return readNamed(path, maxPublic) }
+func ReadPublic(path string) ([]byte, error) { return kind{limit: maxPublic}.read(path) }
 
 // ReadConfig is [ReadSecret] for the file .env, which may contain secrets. It fails for a symbolic
 // link: in a directory such as /tmp others must not choose the file.
 func ReadConfig(path string) ([]byte, error) {
-	file, err := openDirect(path, "copy its target there")
-	if err != nil {
-		return nil, err
-	}
-	return read(file, maxSecret)
+	return kind{limit: maxSecret, noLink: "copy its target there"}.read(path)
 }
 
 // ReadGenerated is [ReadSecret] for a file of [CreateSecret]. It also fails for a symbolic link, and
 // if others can read the file.
 func ReadGenerated(path string) ([]byte, error) {
-	file, err := openDirect(path, "name its target in JWT_SECRET_FILE")
+	return kind{limit: maxSecret, noLink: "name its target in JWT_SECRET_FILE", private: true}.read(path)
+}
+
+// A kind is a kind of files that other users must not change.
+type kind struct {
+	limit   int64  // bytes
+	noLink  string // the remedy for a symbolic link; empty: it is followed, and the operator has named the file
+	private bool   // others must not read it
+}
+
+// read returns the contents of a file.
+func (k kind) read(path string) ([]byte, error) {
+	flags := os.O_RDONLY | syscall.O_NONBLOCK // does not wait for the writer of a FIFO
+	if k.noLink != "" {
+		flags |= NoFollow
+	}
+	file, err := os.OpenFile(path, flags, 0)
+	switch {
+	case err == nil:
+	case k.noLink == "":
+		return nil, WithoutSecret(path, err)
+	case errors.Is(err, syscall.ELOOP):
+		return nil, fmt.Errorf("%s is a symbolic link, by which other users could choose the file: remove it, or %s", path, k.noLink)
+	default:
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // opened for reading
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular():
+		err = k.check(path, info)
+	case !isInherited(path):
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+	}
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	contents, readErr := read(file, maxSecret)
-	if err = errors.Join(err, readErr); err != nil {
-		return nil, err
+	contents, err := io.ReadAll(io.LimitReader(file, k.limit+1))
+	if err == nil && int64(len(contents)) > k.limit {
+		err = fmt.Errorf("%s: the file is too long: it has more than %d bytes", path, k.limit)
 	}
-	if othersMay(info, groupReads|othersRead) {
-		return nil, fmt.Errorf("%s: other users can read it (mode %#o): chmod 0600, or, if one may have read it, remove it: then a new one is generated, and previous tokens are refused",
+	if encoding := UTF16(contents); encoding != "" {
+		err = fmt.Errorf("%s: the file is in %s, as Windows PowerShell 5 writes it: write it again with Set-Content -Encoding ascii, "+
+			"or convert it with iconv -f %[2]s -t UTF-8", path, encoding)
+	}
+	return bytes.TrimPrefix(contents, []byte("\ufeff")), err // the byte order mark that some editors add
+}
+
+// check rejects a file that other users can change or, if it is private, read. Where owners are not known, as on
+// Windows, it returns nil.
+func (k kind) check(path string, info fs.FileInfo) error {
+	uid, _, known := ownerOf(info)
+	switch {
+	case known && isForeign(uid):
+		return fmt.Errorf("%s: other users can change it: it belongs to the user %d, and this process runs as %d; "+
+			"run this as its owner, or chown it to root or to the user of this process", path, uid, os.Geteuid())
+	case othersMay(info, groupWrites|othersWrite):
+		return fmt.Errorf("%s: other users can change it: its mode is %#o; chmod go-w %[1]s after checking its contents", path, info.Mode().Perm())
+	case k.private && othersMay(info, groupReads|othersRead):
+		return fmt.Errorf("%s: other users can read it (mode %#o): chmod 0600, or, if one may have read it, remove it: then a new one is generated, and previous tokens are refused",
 			path, info.Mode().Perm())
 	}
-	return contents, nil
+	return nil
 }
 
 // CreateSecret is [Create] for a secret. Where files have no permissions of their own, it fails before
@@ -89,50 +131,6 @@ func CreateSecret(path string, contents []byte) error {
 	})
 }
 
-// openDirect opens a file that must not be a symbolic link. instead is the remedy if it is one.
-func openDirect(path, instead string) (*os.File, error) {
-	file, err := os.OpenFile(path, readFlags|NoFollow, 0)
-	if errors.Is(err, syscall.ELOOP) {
-		return nil, fmt.Errorf("%s is a symbolic link, by which other users could choose the file: remove it, or %s", path, instead)
-	}
-	return file, err
-}
-
-// readNamed is read for a file that the operator has named.
-func readNamed(path string, limit int64) ([]byte, error) {
-	file, err := os.OpenFile(path, readFlags, 0)
-	if err != nil {
-		return nil, WithoutSecret(path, err)
-	}
-	return read(file, limit)
-}
-
-// read returns the contents of an open file, and closes it.
-func read(file *os.File, limit int64) ([]byte, error) {
-	defer func() { _ = file.Close() }() // opened for reading
-	path := file.Name()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-	case info.Mode().IsRegular():
-		err = check(path, info)
-	case !isInherited(path):
-		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
-	}
-	if err != nil {
-		return nil, err
-	}
-	contents, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(contents)) > limit {
-		err = fmt.Errorf("%s: the file is too long: it has more than %d bytes", path, limit)
-	}
-	if encoding := UTF16(contents); encoding != "" {
-		err = fmt.Errorf("%s: the file is in %s, as Windows PowerShell 5 writes it: write it again with Set-Content -Encoding ascii, "+
-			"or convert it with iconv -f %[2]s -t UTF-8", path, encoding)
-	}
-	return bytes.TrimPrefix(contents, []byte(byteOrderMark)), err
-}
-
 // UTF16 returns the name of the UTF-16 encoding of a text, by its byte order mark or its first two
 // characters if they are ASCII, or "".
 func UTF16(text []byte) string {
@@ -144,20 +142,6 @@ func UTF16(text []byte) string {
 		return "UTF-16BE"
 	}
 	return ""
-}
-
-// check rejects a file that other users can change. Where owners are not known, as on Windows, it
-// returns nil.
-func check(path string, info fs.FileInfo) error {
-	uid, _, known := ownerOf(info)
-	switch {
-	case known && isForeign(uid):
-		return fmt.Errorf("%s: other users can change it: it belongs to the user %d, and this process runs as %d; "+
-			"run this as its owner, or chown it to root or to the user of this process", path, uid, os.Geteuid())
-	case othersMay(info, groupWrites|othersWrite):
-		return fmt.Errorf("%s: other users can change it: its mode is %#o; chmod go-w %[1]s after checking its contents", path, info.Mode().Perm())
-	}
-	return nil
 }
 
 // othersMay reports whether users outside the groups of this process have one of the permissions.

@@ -64,16 +64,3 @@ func NewSecret() auth.Secret {
 	_, _ = rand.Read(key) // never fails
 	return auth.Secret(hex.EncodeToString(key))
 }
-
-// ReadPublic returns the public keys in a file. It fails as [auth.ParseKeys] and [files.ReadPublic] do.
-func ReadPublic(path string) (public []auth.Key, ignored []error, err error) {
-	text, err := files.ReadPublic(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	public, ignored, err = auth.ParseKeys(text)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return public, ignored, nil
-}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plantstore/internal/certtest"
 	"plantstore/internal/files"
 	"plantstore/internal/must"
 	"plantstore/middleware/auth"
@@ -113,8 +114,8 @@ func TestGenerateKeepsFile(t *testing.T) {
 // lines could be one.
 func TestReadSecretsRefusesKeys(t *testing.T) {
 	t.Parallel()
-	public := must.Get(x509.MarshalPKIXPublicKey(privateKeys(t)[0].Public()))(t)
-	text := block(t, "PUBLIC KEY", public, nil)
+	public := must.Get(x509.MarshalPKIXPublicKey(certtest.Keys(t)[0].Public()))(t)
+	text := certtest.PEM("PUBLIC KEY", public)
 	_, body, _ := strings.Cut(text, "\n")
 	body, _, _ = strings.Cut(body, "-----END")
 	for _, contents := range []string{text, body, string(public)} {

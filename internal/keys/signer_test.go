@@ -1,16 +1,12 @@
 package keys
 
 import (
-	"crypto"
 	"crypto/ecdh"
 	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -21,7 +17,9 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"plantstore/internal/certtest"
 	"plantstore/internal/must"
+	"plantstore/internal/watchdog"
 	"plantstore/middleware/auth"
 	"plantstore/models"
 )
@@ -31,25 +29,6 @@ func writeKey(t *testing.T, contents string) string {
 	path := filepath.Join(t.TempDir(), "key.pem")
 	must.Do(t, os.WriteFile(path, []byte(contents), 0o600))
 	return path
-}
-
-// block returns a PEM block.
-func block(t *testing.T, kind string, der []byte, err error) string {
-	t.Helper()
-	must.Do(t, err)
-	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-}
-
-// privateKeys returns a new key of each type and curve.
-func privateKeys(t *testing.T) []crypto.Signer {
-	t.Helper()
-	_, edwards, err := ed25519.GenerateKey(rand.Reader)
-	must.Do(t, err)
-	keys := []crypto.Signer{must.Get(rsa.GenerateKey(rand.Reader, 2048))(t), edwards}
-	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
-		keys = append(keys, must.Get(ecdsa.GenerateKey(curve, rand.Reader))(t))
-	}
-	return keys
 }
 
 // TestIssue checks that a server accepts tokens signed with a secret, or with a private key in each
@@ -73,20 +52,17 @@ func TestIssue(t *testing.T) {
 	withSecret := options
 	withSecret.Secrets = []auth.Secret{auth.Secret(testSecret)}
 	check(HS256(withSecret.Secrets[0]), withSecret)
-	for _, private := range privateKeys(t) {
-		forms := map[string]func() ([]byte, error){
-			"PRIVATE KEY": func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(private) },
-		}
+	for _, private := range certtest.Keys(t) {
+		forms := map[string][]byte{"PRIVATE KEY": must.Get(x509.MarshalPKCS8PrivateKey(private))(t)}
 		switch key := private.(type) {
 		case *rsa.PrivateKey:
-			forms["RSA PRIVATE KEY"] = func() ([]byte, error) { return x509.MarshalPKCS1PrivateKey(key), nil }
+			forms["RSA PRIVATE KEY"] = x509.MarshalPKCS1PrivateKey(key)
 		case *ecdsa.PrivateKey:
-			forms["EC PRIVATE KEY"] = func() ([]byte, error) { return x509.MarshalECPrivateKey(key) }
+			forms["EC PRIVATE KEY"] = must.Get(x509.MarshalECPrivateKey(key))(t)
 		}
 		options.Keys = []auth.Key{{Public: private.Public()}}
-		for form, encoded := range forms {
-			der, err := encoded()
-			path := writeKey(t, block(t, form, der, err))
+		for form, der := range forms {
+			path := writeKey(t, certtest.PEM(form, der))
 			for _, alg := range must.Get(options.Keys[0].Algorithms())(t) {
 				check(must.Get(ReadPrivateKey(path, alg))(t), options)
 			}
@@ -98,7 +74,7 @@ func TestIssue(t *testing.T) {
 // that its public key can be exported.
 func TestPublicHalf(t *testing.T) {
 	t.Parallel()
-	for _, private := range privateKeys(t) {
+	for _, private := range certtest.Keys(t) {
 		signer := &Signer{method: jwt.GetSigningMethod(must.Get(auth.Key{Public: private.Public()}.Algorithms())(t)[0]), key: private}
 		public, _, err := auth.ParseKeys(must.Get(signer.PublicPEM())(t))
 		must.Do(t, err)
@@ -116,7 +92,7 @@ func TestPublicHalf(t *testing.T) {
 // TestSignersAreRedacted checks that signers are redacted in each form of output (C4.25).
 func TestSignersAreRedacted(t *testing.T) {
 	t.Parallel()
-	for _, value := range []any{HS256(auth.Secret(testSecret)), &Signer{key: privateKeys(t)[0]}} {
+	for _, value := range []any{HS256(auth.Secret(testSecret)), &Signer{key: certtest.Keys(t)[0]}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 			if printed := fmt.Sprintf(verb, value); printed != models.Redacted {
 				t.Errorf("%s of %T: %s", verb, value, printed)
@@ -129,10 +105,9 @@ func TestSignersAreRedacted(t *testing.T) {
 // requested one if the type supports it.
 func TestAlgorithmOfPrivateKey(t *testing.T) {
 	t.Parallel()
-	usual := []string{"RS256", "EdDSA", "ES256", "ES384", "ES512"} // of privateKeys
-	for i, private := range privateKeys(t) {
-		der, err := x509.MarshalPKCS8PrivateKey(private)
-		path := writeKey(t, block(t, "PRIVATE KEY", der, err))
+	usual := []string{"RS256", "EdDSA", "ES256", "ES384", "ES512"} // of certtest.Keys
+	for i, private := range certtest.Keys(t) {
+		path := writeKey(t, certtest.PEM("PRIVATE KEY", must.Get(x509.MarshalPKCS8PrivateKey(private))(t)))
 		if key, err := ReadPrivateKey(path, ""); err != nil || key.Alg() != usual[i] {
 			t.Errorf("want %s: %v", usual[i], err)
 		}
@@ -148,26 +123,28 @@ func TestAlgorithmOfPrivateKey(t *testing.T) {
 // Package auth tests which keys are unfit.
 func TestReadPrivateKeyRefuses(t *testing.T) {
 	t.Parallel()
-	exchange, err := x509.MarshalPKCS8PrivateKey(must.Get(ecdh.X25519().GenerateKey(rand.Reader))(t))
-	ec := privateKeys(t)[2]
+	exchange := must.Get(x509.MarshalPKCS8PrivateKey(must.Get(ecdh.X25519().GenerateKey(rand.Reader))(t)))(t)
+	ec := certtest.Keys(t)[2]
 	good := must.Get(x509.MarshalPKCS8PrivateKey(ec))(t)
-	parameters := block(t, "EC PARAMETERS", []byte("x"), nil)
-	oldEncrypted := strings.Replace(block(t, "RSA PRIVATE KEY", good, nil), "\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n", 1)
+	parameters := certtest.PEM("EC PARAMETERS", []byte("x"))
+	oldEncrypted := strings.Replace(certtest.PEM("RSA PRIVATE KEY", good), "\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n", 1)
 	for contents, want := range map[string]string{
-		testSecret:                        "no PEM block",
-		parameters:                        "no PEM block",
-		block(t, "PUBLIC KEY", good, nil): `"PUBLIC KEY"`,
-		oldEncrypted:                      "encrypted",
-		block(t, "OPENSSH PRIVATE KEY", good, nil):         `"OPENSSH PRIVATE KEY"`,
-		block(t, "EC PRIVATE KEY", []byte("garbage"), nil): "cannot be used",
-		block(t, "PRIVATE KEY", exchange, err):             "does not sign",
+		testSecret:                       "no PEM block",
+		parameters:                       "no PEM block",
+		certtest.PEM("PUBLIC KEY", good): `"PUBLIC KEY"`,
+		oldEncrypted:                     "encrypted",
+		certtest.PEM("OPENSSH PRIVATE KEY", good):         `"OPENSSH PRIVATE KEY"`,
+		certtest.PEM("EC PRIVATE KEY", []byte("garbage")): "cannot be used",
+		certtest.PEM("PRIVATE KEY", exchange):             "does not sign",
 	} {
 		_, err := ReadPrivateKey(writeKey(t, contents), "")
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "key.pem: ") {
 			t.Errorf("%s: %v, want the file and %q", contents, err, want)
 		}
 	}
-	if _, err := ReadPrivateKey(writeKey(t, parameters+block(t, "PRIVATE KEY", good, nil)), ""); err != nil {
+	if _, err := ReadPrivateKey(writeKey(t, parameters+certtest.PEM("PRIVATE KEY", good)), ""); err != nil {
 		t.Errorf("after parameters: %v", err)
 	}
 }
+
+func TestMain(m *testing.M) { watchdog.Main(m) }
