@@ -42,7 +42,7 @@ func Create(path string, write func(*os.File) error) error {
 	if err := checkPath(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return place(path, write, func(tmp string) error { return link(tmp, path) })
+	return place(path, write, link)
 }
 
 // link gives the temporary file the name path, unless that exists.
@@ -63,20 +63,15 @@ func CreateOutput(path string, force bool, write func(*os.File) error) error {
 		return err
 	}
 	removeLeftovers(path)
-	return place(path, write, func(tmp string) error {
-		err := publish(tmp, path, force)
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w: another process writes it, too, and has removed this one's temporary file", fs.ErrExist)
-		}
-		return err
-	})
+	publish := linkOrRename
+	if force {
+		publish = os.Rename
+	}
+	return place(path, write, publish)
 }
 
-// publish gives the temporary file of CreateOutput its name.
-func publish(tmp, path string, force bool) error {
-	if force {
-		return os.Rename(tmp, path)
-	}
+// linkOrRename gives the temporary file the name path, unless that exists, on any file system.
+func linkOrRename(tmp, path string) error {
 	if err := link(tmp, path); err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -108,7 +103,7 @@ const randomLen = 26
 func tmpPrefix(name string) string { return "." + name + "-" }
 
 // place creates the file path. publish gives the temporary file its name.
-func place(path string, write func(*os.File) error, publish func(tmp string) error) error {
+func place(path string, write func(*os.File) error, publish func(tmp, path string) error) error {
 	dir, name := filepath.Split(path)
 	suffix, release := hold(filepath.Dir(path))
 	defer release()
@@ -124,7 +119,10 @@ func place(path string, write func(*os.File) error, publish func(tmp string) err
 		err = pathError(failure.Op, path, err)
 	}
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = pathError("create", path, publish(tmp))
+		err = pathError("create", path, publish(tmp, path))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: another process writes it, too, and has removed this one's temporary file", fs.ErrExist)
+		}
 	}
 	if err != nil {
 		_ = os.Remove(tmp) // best effort
