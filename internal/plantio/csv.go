@@ -21,19 +21,27 @@ import (
 // quotation marks and ignored columns make it longer.
 const rowFactor = 4
 
-// columns returns the columns of a CSV file, in the order in which they are written.
-func columns() []string {
-	names := []string{"id"}
-	for _, field := range models.TextFields() {
-		names = append(names, field.Name)
-	}
-	return names
+// A column is a column of a CSV file. The zero value is one that is ignored.
+type column struct {
+	name     string
+	optional bool
+	text     bool // an empty cell is an empty text, rather than an absent field
 }
 
-// listed returns texts as in "a, b and c".
-func listed(texts []string) string {
-	last := len(texts) - 1
-	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+// columns returns the columns of a CSV file and their names, in the order in which they are written.
+func columns() (all []column, names []string) {
+	all, names = []column{{name: "id"}}, []string{"id"}
+	for _, field := range models.TextFields() {
+		all, names = append(all, column{field.Name, !field.Required, field.Required}), append(names, field.Name)
+	}
+	return all, names
+}
+
+// listed returns the names of the columns as in "a, b and c".
+func listed() string {
+	_, names := columns()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 type csvWriter struct {
@@ -43,7 +51,8 @@ type csvWriter struct {
 
 func newCSVWriter(w io.Writer) *csvWriter {
 	out := csv.NewWriter(w)
-	_ = out.Write(columns()) // to the buffer
+	_, names := columns()
+	_ = out.Write(names) // to the buffer
 	return &csvWriter{out: out}
 }
 
@@ -130,26 +139,25 @@ func (l *csvLines) readHeader(first []byte) error {
 	row, _, err := l.row()
 	switch {
 	case errors.Is(err, io.EOF):
-		return badFormat("the file is empty: its first line must name the columns %s", listed(columns()))
+		return badFormat("the file is empty: its first line must name the columns %s", listed())
 	case errors.As(err, new(*LineError)), l.source.N == 0:
 		return badHeader(first)
 	case err != nil:
 		return err
 	}
-	for i, name := range row {
-		if known := slices.IndexFunc(columns(), func(column string) bool { return strings.EqualFold(column, name) }); known >= 0 {
-			row[i] = columns()[known]
+	known, _ := columns()
+	for _, name := range row {
+		found := column{}
+		if i := slices.IndexFunc(known, func(c column) bool { return strings.EqualFold(c.name, name) }); i >= 0 {
+			found = known[i]
 		}
-	}
-	for _, name := range columns() {
-		i := slices.Index(row, name)
-		if slices.Contains(row[i+1:], name) || i < 0 && !isOptional(name) {
+		if found.name != "" && slices.Contains(l.header, found) {
 			return badHeader(first)
 		}
+		l.header = append(l.header, found)
 	}
-	for _, name := range row {
-		known := slices.Contains(columns(), name)
-		l.header = append(l.header, column{name, !known, known && name != "id" && !isOptional(name)})
+	if slices.ContainsFunc(known, func(c column) bool { return !c.optional && !slices.Contains(l.header, c) }) {
+		return badHeader(first)
 	}
 	return nil
 }
@@ -165,17 +173,7 @@ func badHeader(line []byte) error {
 	case delimiter != "":
 		return badFormat("has %s between its columns: save it as CSV with commas", delimiter)
 	}
-	return badFormat("line 1: must name the columns %s, each once, but is %q", listed(columns()), line)
-}
-
-type column struct {
-	name    string
-	ignored bool
-	text    bool // an empty cell is an empty text, rather than an absent field
-}
-
-func isOptional(name string) bool {
-	return slices.ContainsFunc(models.TextFields(), func(f models.TextField) bool { return f.Name == name && !f.Required })
+	return badFormat("line 1: must name the columns %s, each once, but is %q", listed(), line)
 }
 
 // toJSON sets l.text to the row as a NewPlant in JSON. It ignores other columns, as
@@ -187,7 +185,7 @@ func (l *csvLines) toJSON(row []string, at Position) (err error) {
 	l.text = append(l.text[:0], '{')
 	for i, text := range row {
 		column := l.header[i]
-		if column.ignored || text == "" && !column.text {
+		if column.name == "" || text == "" && !column.text {
 			continue
 		}
 		if len(l.text) > 1 {

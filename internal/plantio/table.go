@@ -27,7 +27,7 @@ type table struct {
 // NewTable returns a Writer of a table for people to w. It cuts texts so that lines fit into a width,
 // counted as terminals show them; 0: it cuts none.
 func NewTable(w io.Writer, width int) Writer {
-	names := columns()
+	_, names := columns()
 	for i, name := range names {
 		names[i] = strings.ToUpper(name)
 	}
