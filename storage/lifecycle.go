@@ -62,19 +62,6 @@ func (s *Store) Stopped() <-chan struct{} { return s.failStop.done }
 // stored is corrupt.
 func (s *Store) Fault() error { return s.failStop.Cause() }
 
-func (s *Store) startRun() {
-	if s.file == nil {
-		return
-	}
-	done := make(chan struct{})
-	var running sync.WaitGroup
-	running.Go(func() { s.file.Run(done) })
-	s.endRun = func() {
-		close(done)
-		running.Wait()
-	}
-}
-
 // Reset replaces all plants by records, which are sorted by id. A create happens completely
 // before the reset or completely after it: one that has returned nil before is gone, one that
 // begins after it finds the new plants. A list that is under way continues with the new plants.
@@ -167,6 +154,7 @@ func (s *Store) close() {
 		s.commit(batch)
 	}
 	s.probing.Stop()
-	s.endRun()
+	close(s.done)
+	s.running.Wait()
 	s.closeErr = s.engine.Close()
 }

@@ -72,9 +72,9 @@ type Store struct {
 	file     FileEngine // engine, or nil
 	failStop *FailStop  // shared with engine
 	limits   Limits
-	options  Options
 	observer func(plants int, took time.Duration) // see ObserveCommits
-	endRun   func()                               // ends the background work of engine
+	running  sync.WaitGroup                       // background work of engine, until done is closed
+	done     chan struct{}
 
 	commits chan struct{} // holds a token for each commit under way
 	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
@@ -126,7 +126,7 @@ func New(engine Engine, failStop *FailStop, limits Limits, options Options) *Sto
 	limits.Writers = cmp.Or(limits.Writers, 1)
 	s := &Store{
 		engine: engine, failStop: cmp.Or(failStop, NewFailStop(options.Log())),
-		limits: limits, options: options, observer: func(int, time.Duration) {}, endRun: func() {},
+		limits: limits, observer: func(int, time.Duration) {}, done: make(chan struct{}),
 		commits: make(chan struct{}, limits.Writers), bulk: make(chan struct{}, 1),
 		yield: yield, maxPlants: queuePlants, maxBytes: queueBytes, closed: make(chan struct{}),
 	}
@@ -137,7 +137,9 @@ func New(engine Engine, failStop *FailStop, limits Limits, options Options) *Sto
 		return s
 	}
 	s.commit(nil)
-	s.startRun()
+	if s.file != nil {
+		s.running.Go(func() { s.file.Run(s.done) })
+	}
 	return s
 }
 
