@@ -52,10 +52,10 @@ func TestMutants(t *testing.T) {
 			mutation{"storage/bbolt/grow.go", "	e.db.AllocSize = 0 ", "	if e.db != nil {\n		return nil\n	}\n	e.db.AllocSize = 0 "}, cutPower,
 		},
 		"no stop after a failed sync": {
-			mutation{"storage/bbolt/update.go", "	e.failStop.Stop(cause)\n	if unknown {", "	if unknown {"}, failSyncs,
+			mutation{"storage/bbolt/commit.go", "	e.failStop.Stop(cause)\n	if unknown {", "	if unknown {"}, failSyncs,
 		},
 		"a failed sync of a meta page is reported as not stored": {
-			mutation{"storage/bbolt/update.go", "unknown := txid > 0 && e.mayHaveHappened(txid)", "unknown := false && e.mayHaveHappened(txid)"}, failSyncs,
+			mutation{"storage/bbolt/commit.go", "unknown := txid > 0 && e.mayHaveHappened(txid)", "unknown := false && e.mayHaveHappened(txid)"}, failSyncs,
 		},
 		"no new meta pages": {
 			mutation{"storage/bbolt/open.go", "if err := resyncMeta(e.file, e.pageSize); err != nil {", "if err := error(nil); err != nil {"}, failSyncs,

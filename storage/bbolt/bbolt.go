@@ -7,17 +7,15 @@
 //	system_*                     platform-specific code
 //	pages.go, record.go          the content of the file
 //	errors.go                    the errors of opening it, and of a full disk
-//	file.go                      the file before bbolt opens it
-//	commit.go, update.go         a create, the transaction that stores it, and the outcome if that fails
+//	bbolt.go                     an open database, and its transactions
 //	grow.go                      space for a transaction
-//	read.go, check.go            reading, copies, and verification
-//	bbolt.go, open.go            an open database and its transactions, and opening it
-//	restore.go                   replacing it
+//	commit.go                    a create, the transaction that stores it, and the outcome if that fails
+//	read.go                      reading, copies, and verification
+//	open.go, restore.go          opening and replacing a database
 package bbolt
 
 import (
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -43,7 +41,7 @@ type Engine struct {
 
 	// The following is used in a store that is open for writing.
 
-	opened fs.FileInfo  // of file
+	own    bool         // see isOwn
 	size   atomic.Int64 // of file, at least
 	limit  int64        // of its size
 	mapped int64        // bytes of it, at first as many as wanted
@@ -76,11 +74,12 @@ func (e *Engine) Run(done <-chan struct{}) {
 func (e *Engine) verifyFile() error {
 	const gone = "%w: its file was removed or replaced while it was open"
 	least := e.size.Load() // before the stat: the file may grow at any time
+	opened, _ := e.file.Stat()
 	there, err := os.Stat(e.path)
 	switch {
 	case err != nil:
 		return fmt.Errorf(gone+": %w", storage.ErrCorrupt, err)
-	case !os.SameFile(there, e.opened):
+	case !os.SameFile(there, opened):
 		return fmt.Errorf(gone, storage.ErrCorrupt)
 	case there.Size() < least:
 		return fmt.Errorf("%w: its file was cut short, from %d bytes to %d, while it was open", storage.ErrCorrupt, least, there.Size())

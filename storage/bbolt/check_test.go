@@ -6,11 +6,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/fnv"
-	"io"
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
@@ -33,144 +34,159 @@ func check(t *testing.T, path string) storage.Report {
 	return report
 }
 
-// A pageMap has the page numbers of a file of newBigFile.
+// A field is a number in a page: its offset, and its size in bytes.
+type field struct{ at, size int }
+
+// The fields of a page, of the first element of a branch, a leaf and a list of free pages, and of both
+// meta pages.
+var (
+	pageID, pageFlags, pageCount, pageOverflow  = field{0, 8}, field{8, 2}, field{10, 2}, field{12, 4}
+	branchPosition, branchKey, branchChild      = field{16, 4}, field{20, 4}, field{24, 8}
+	leafFlags, leafPosition, leafKey, leafValue = field{16, 4}, field{20, 4}, field{24, 4}, field{28, 4}
+	firstFree, secondFree                       = field{16, 8}, field{24, 8}
+	metaFreelist, metaPages, metaNumber         = field{48, 8}, field{56, 8}, field{64, 8}
+)
+
+// A pageMap is the content of a database file, and the numbers of some of its pages: the list of buckets,
+// the root of the plants, the first leaf of these, the list of free pages, and the first one after the end.
 type pageMap struct {
 	file                          []byte
-	root, plants, leaf, list, end uint64 // pages: of the buckets, of the plants, the first leaf of these, of the free list
-}
-
-func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] }
-
-// setChild changes the first child of the branch.
-func (m *pageMap) setChild(id uint64) {
-	binary.NativeEndian.PutUint64(m.page(m.plants)[pageHeader+branchChild:], id)
+	root, plants, leaf, list, end uint64
 }
 
 func newPageMap(t *testing.T, path string) *pageMap {
 	t.Helper()
-	db, err := bolt.Open(path, filePerm, &bolt.Options{ReadOnly: true})
-	must.Do(t, err)
 	m := &pageMap{file: snapshot(t, path)}
-	newest, _ := newestMeta(strings.NewReader(string(m.file)))
+	newest, _ := newestMeta(bytes.NewReader(m.file))
 	m.root, m.list, m.end = newest.Root, newest.Freelist, newest.Pages
-	err = db.View(func(tx *bolt.Tx) error {
+	db := must.Get(bolt.Open(path, filePerm, &bolt.Options{ReadOnly: true}))(t)
+	err := db.View(func(tx *bolt.Tx) error {
 		m.plants = uint64(tx.Bucket([]byte(plantsBucket)).Root())
 		return nil
 	})
 	must.Do(t, errors.Join(err, db.Close()))
-	m.leaf = binary.NativeEndian.Uint64(m.page(m.plants)[pageHeader+branchChild:])
+	if m.plants != 0 {
+		m.leaf = m.get(m.plants, branchChild)
+	}
 	return m
 }
 
-// corruptFile returns a copy of a file of newBigFile, changed by corrupt.
-func corruptFile(t *testing.T, original string, corrupt func(*pageMap)) (path string) {
-	t.Helper()
-	m := newPageMap(t, original)
-	corrupt(m)
-	path = newPath(t)
-	must.Do(t, os.WriteFile(path, m.file, filePerm))
-	return path
+func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] }
+
+func (m *pageMap) get(page uint64, f field) uint64 {
+	b := make([]byte, 8)
+	copy(b, m.page(page)[f.at:f.at+f.size]) // all machines of the tests have this byte order
+	return binary.LittleEndian.Uint64(b)
 }
 
-// corruptOwnFile is corruptFile for a file that a server has opened.
-func corruptOwnFile(t *testing.T, original string, corrupt func(*pageMap)) (path string) {
-	t.Helper()
-	path = corruptFile(t, original, func(*pageMap) {})
-	must.Do(t, mustOpen(t, path).Close())
-	m := newPageMap(t, path)
-	corrupt(m)
-	must.Do(t, os.WriteFile(path, m.file, filePerm)) // the same file
-	return path
+// A number is written to a field of a page.
+type number struct {
+	page uint64
+	field
+	value uint64
 }
+
+// write returns a copy of the file with these numbers, and the right sums of its meta pages.
+func (m *pageMap) write(numbers ...number) *pageMap {
+	changed := *m
+	changed.file = slices.Clone(m.file)
+	for _, n := range numbers {
+		copy(changed.page(n.page)[n.at:n.at+n.size], binary.LittleEndian.AppendUint64(nil, n.value))
+	}
+	for page := range uint64(2) {
+		seal(changed.page(page)[headerLen:][:metaLen])
+	}
+	return &changed
+}
+
+// seal sets the sum of the fields of a meta page.
+func seal(fields []byte) {
+	sum := fnv.New64a()
+	_, _ = sum.Write(fields[:metaLen-8])
+	binary.NativeEndian.PutUint64(fields[metaLen-8:], sum.Sum64())
+}
+
+// save writes the file to a new path.
+func (m *pageMap) save(t *testing.T) (path string) {
+	t.Helper()
+	return written(t, m.file)
+}
+
+// inMetas returns a number for both meta pages.
+func inMetas(f field, value uint64) []number { return []number{{0, f, value}, {1, f, value}} }
 
 // repeatRecord overwrites the second record of the first leaf with the first.
-func repeatRecord(m *pageMap) {
-	order, page := binary.NativeEndian, m.page(m.leaf)
-	first := page[pageHeader+order.Uint32(page[pageHeader+leafPos:]):]
-	size := order.Uint32(page[pageHeader+leafKey:]) + order.Uint32(page[pageHeader+leafValue:])
+func (m *pageMap) repeatRecord() *pageMap {
+	changed := m.write()
+	first := changed.page(m.leaf)[headerLen+m.get(m.leaf, leafPosition):]
+	size := m.get(m.leaf, leafKey) + m.get(m.leaf, leafValue)
 	copy(first[size:2*size], first[:size]) // the names are of one length
+	return changed
 }
 
-// A crafted file has a number that is wrong: in a page, at an offset of it.
+// freeLeaf returns the number that replaces a free page by the first leaf, so that the list stays in order.
+func (m *pageMap) freeLeaf() number {
+	f, last := firstFree, firstFree.at+8*int(m.get(m.list, pageCount)-1)
+	for m.get(m.list, f) < m.leaf && f.at < last {
+		f.at += f.size
+	}
+	return number{m.list, f, m.leaf}
+}
+
+// A crafted file is one that no server has written.
 type crafted struct {
-	page  func(m *pageMap) uint64
-	at    int
-	value any              // the number, or a function that returns it
-	and   func(m *pageMap) // a further change, or nil
-	want  string           // in the finding of Check
+	*pageMap
+
+	want string // in the findings of Check
 }
 
-// file returns a copy of a file of newBigFile with the wrong number.
-func (c crafted) file(t *testing.T, original string) (path string) {
-	t.Helper()
-	return corruptFile(t, original, func(m *pageMap) {
-		value := c.value
-		if number, ok := value.(func(m *pageMap) uint64); ok {
-			value = number(m)
-		}
-		if c.page != nil {
-			_, err := binary.Encode(m.page(c.page(m))[c.at:], binary.NativeEndian, value)
-			must.Do(t, err)
-		}
-		if c.and != nil {
-			c.and(m)
-		}
-	})
-}
-
-func craftedFiles() map[string]crafted {
-	const element = pageHeader // the first one of a page
-	root := func(m *pageMap) uint64 { return m.root }
-	plants := func(m *pageMap) uint64 { return m.plants }
-	leaf := func(m *pageMap) uint64 { return m.leaf }
-	list := func(m *pageMap) uint64 { return m.list }
-	meta1 := func(*pageMap) uint64 { return 1 } // no checksum covers its number
-	firstKey := func(m *pageMap) {
-		page := m.page(m.plants)
-		page[element+binary.NativeEndian.Uint32(page[element+branchPos:])] = 0xFF
+// craftedFiles returns variants of a file of newBigFile.
+func craftedFiles(m *pageMap) map[string]crafted {
+	firstKey := field{headerLen + int(m.get(m.plants, branchPosition)), 1}
+	files := map[string]crafted{
+		"panic":                 {m.write(number{1, pageID, 9}), "structure: assertion failed"}, // no checksum covers it
+		"key that is not an id": {m.write(number{m.leaf, leafKey, keyLen + 1}, number{m.leaf, leafValue, m.get(m.leaf, leafValue) - 1}), "not 8 bytes"},
+		"record twice":          {m.repeatRecord(), "structure: key[1]"},
+		"too few pages in all":  {m.write(inMetas(metaPages, m.end+1)...), "are in use or free"},
+		"free list without end": {m.write(number{m.list, pageCount, manyFree}, number{m.list, firstFree, 1 << 40}), "not the list of free pages"},
+		"page in use is free":   {m.write(m.freeLeaf()), "structure: page"},
 	}
-	secondFree := func(m *pageMap) uint64 { return binary.NativeEndian.Uint64(m.page(m.list)[pageHeader+8:]) }
-	valueLen := func(m *pageMap) {
-		page := m.page(m.leaf)[element:]
-		binary.NativeEndian.PutUint32(page[leafValue:], binary.NativeEndian.Uint32(page[leafValue:])-1)
+	for name, test := range map[string]struct {
+		number
+		want string
+	}{
+		"page number":                   {number{m.leaf, pageID, 12345}, "its number is 12345"},
+		"page type":                     {number{m.leaf, pageFlags, 0x12}, "neither a branch nor a leaf"},
+		"element count":                 {number{m.leaf, pageCount, 0xFFFF}, "its elements"},
+		"fewer elements":                {number{m.leaf, pageCount, 1}, "its elements do not follow each other"},
+		"no elements":                   {number{m.leaf, pageCount, 0}, "it is empty"},
+		"overflow far":                  {number{m.leaf, pageOverflow, 1 << 31}, "do not fit its length"},
+		"branch to itself":              {number{m.plants, branchChild, m.plants}, "more pages are in use"},
+		"branch to the list of buckets": {number{m.plants, branchChild, m.root}, "it has a nested bucket"},
+		"child outside the file":        {number{m.plants, branchChild, 1 << 63}, "invalid number"},
+		"child is a meta page":          {number{m.plants, branchChild, 1}, "invalid number"},
+		"branch key outside":            {number{m.plants, branchPosition, 1 << 30}, "follow each other"},
+		"branch key wrong":              {number{m.plants, firstKey, 0xFF}, "structure: the first key"},
+		"record outside":                {number{m.leaf, leafValue, 1 << 31}, "follow each other"},
+		"record is a bucket":            {number{m.leaf, leafFlags, bucketFlag}, "a nested bucket"},
+		"no free list":                  {number{m.list, pageFlags, leafFlag}, "not the list of free pages"},
+		"free list too long":            {number{m.list, pageCount, 0xFFF0}, "not the list of free pages"},
+		"free list too short":           {number{m.list, pageCount, 0}, "are in use or free"},
+		"free list twice":               {number{m.list, firstFree, m.get(m.list, secondFree)}, "not the list of free pages"},
+	} {
+		files[name] = crafted{m.write(test.number), test.want}
 	}
-	return map[string]crafted{
-		"page number":                   {leaf, pageID, uint64(12345), nil, "its number is 12345"},
-		"page type":                     {leaf, pageFlags, uint16(0x12), nil, "neither a branch nor a leaf"},
-		"element count":                 {leaf, pageCount, uint16(0xFFFF), nil, "its elements"},
-		"fewer elements":                {leaf, pageCount, uint16(1), nil, "its elements do not follow each other"},
-		"no elements":                   {leaf, pageCount, uint16(0), nil, "it is empty"},
-		"overflow far":                  {leaf, pageOverflow, uint32(1 << 31), nil, "do not fit its length"},
-		"panic":                         {meta1, pageID, uint64(9), nil, "structure: assertion failed"},
-		"branch to itself":              {plants, element + branchChild, plants, nil, "more pages are in use"},
-		"branch to the list of buckets": {plants, element + branchChild, root, nil, "it has a nested bucket"},
-		"child outside the file":        {plants, element + branchChild, uint64(1 << 63), nil, "invalid number"},
-		"child is a meta page":          {plants, element + branchChild, uint64(1), nil, "invalid number"},
-		"branch key outside":            {plants, element + branchPos, uint32(1 << 30), nil, "follow each other"},
-		"branch key wrong":              {nil, 0, nil, firstKey, "structure: the first key"},
-		"record outside":                {leaf, element + leafValue, uint32(1 << 31), nil, "follow each other"},
-		"record is a bucket":            {leaf, element + leafFlags, uint32(bucketFlag), nil, "a nested bucket"},
-		"record twice":                  {nil, 0, nil, repeatRecord, "structure: key[1]"},
-		"key that is not an id":         {leaf, element + leafKey, uint32(keyLen + 1), valueLen, "not 8 bytes"},
-		"too few pages in all":          {nil, 0, nil, func(m *pageMap) { m.setMeta(func(fields *meta) { fields.Pages++ }) }, "are in use or free"},
-		"no free list":                  {list, pageFlags, uint16(leafFlag), nil, "not the list of free pages"},
-		"free list too long":            {list, pageCount, uint16(0xFFF0), nil, "not the list of free pages"},
-		"free list too short":           {list, pageCount, uint16(0), nil, "are in use or free"},
-		"free list without end":         {list, pageCount, uint16(manyFree), func(m *pageMap) { binary.NativeEndian.PutUint64(m.page(m.list)[pageHeader:], 1<<40) }, "not the list of free pages"},
-		"free list twice":               {list, pageHeader, secondFree, nil, "not the list of free pages"},
-		"page in use is free":           {nil, 0, nil, freeLeaf, "structure: page"},
-	}
+	return files
 }
 
 // TestCraftedFiles checks that Check reports a corrupt structure, and survives it, that a restore refuses
 // it, and that reads and creates end, if the file opens at all.
 func TestCraftedFiles(t *testing.T) {
 	t.Parallel()
-	original := newBigFile(t)
-	for name, test := range craftedFiles() {
+	for name, test := range craftedFiles(newPageMap(t, newBigFile(t))) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := test.file(t, original)
+			path := test.save(t)
 			if report := check(t, path); !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) {
 				t.Errorf("Check: %+v, want %q", report, test.want)
 			}
@@ -209,45 +225,14 @@ func TestCheckSeesHiddenRecords(t *testing.T) {
 	s := mustOpen(t, path)
 	createPlants(t, s, 0, 1000, 1500) // three levels of pages
 	must.Do(t, s.Close())
-	order := binary.NativeEndian
-	hide := corruptFile(t, path, func(m *pageMap) {
-		if flags := order.Uint16(m.page(m.leaf)[pageFlags:]); flags != branchFlag {
-			t.Fatalf("the page below the root has flags %x, want a branch", flags)
-		}
-		second := m.page(m.plants)[pageHeader+elementLen:]
-		second[order.Uint32(second[branchPos:])+keyLen-1]++
-	})
-	if report := check(t, hide); len(report.Corruption) == 0 || !strings.Contains(report.Corruption[0], "structure: the first key") {
+	m := newPageMap(t, path)
+	if flags := m.get(m.leaf, pageFlags); flags != branchFlag {
+		t.Fatalf("the page below the root has flags %x, want a branch", flags)
+	}
+	last := field{headerLen + int(m.get(m.plants, branchPosition)) + 2*keyLen - 1, 1} // byte of the second key
+	hidden := m.write(number{m.plants, last, m.get(m.plants, last) + 1})
+	if report := check(t, hidden.save(t)); len(report.Corruption) == 0 || !strings.Contains(report.Corruption[0], "structure: the first key") {
 		t.Errorf("Check: %+v", report)
-	}
-}
-
-// setMeta changes the meta pages of the file.
-func (m *pageMap) setMeta(change func(*meta)) {
-	for page := range 2 {
-		at := page * os.Getpagesize()
-		old, _ := readMeta(bytes.NewReader(m.file), int64(at))
-		change(&old)
-		copy(m.file[at+metaStart:], encodeMeta(old))
-	}
-}
-
-// encodeMeta returns the fields of a meta page with their sum.
-func encodeMeta(m meta) []byte {
-	fields, _ := binary.Append(nil, binary.NativeEndian, m) // never fails
-	sum := fnv.New64a()
-	_, _ = sum.Write(fields[:metaLen-8])
-	return binary.NativeEndian.AppendUint64(fields[:metaLen-8], sum.Sum64())
-}
-
-// freeLeaf replaces a free page by the first leaf, so that the list stays in order.
-func freeLeaf(m *pageMap) {
-	order, list := binary.NativeEndian, m.page(m.list)
-	for i := range int(order.Uint16(list[pageCount:])) {
-		if id := list[pageHeader+8*i:]; order.Uint64(id) > m.leaf || i+1 == int(order.Uint16(list[pageCount:])) {
-			order.PutUint64(id, m.leaf)
-			return
-		}
 	}
 }
 
@@ -256,68 +241,36 @@ func freeLeaf(m *pageMap) {
 //
 //nolint:paralleltest // it measures memory
 func TestCheckEndsWithinBounds(t *testing.T) {
-	order := binary.NativeEndian
-	original := newBigFile(t)
 	const pages, depth = 1 << 28, 1000
+	m, size := newPageMap(t, newBigFile(t)), uint64(os.Getpagesize())
+	after := uint64(len(m.file)) / size // the first page after the file
+	longer := &pageMap{file: slices.Concat(m.file, make([]byte, depth*size))}
+	list := append(inMetas(metaPages, pages), inMetas(metaFreelist, after)...)
+	list = append(list, number{after, pageID, after}, number{after, pageFlags, freelistFlag}, number{after, pageCount, manyFree},
+		number{after, pageOverflow, pages / 2}, number{after, firstFree, pages / 4 * 512})
+	branches := append(inMetas(metaPages, after+depth), number{m.plants, branchChild, after})
+	for id := after; id < after+depth; id++ {
+		branches = append(branches, number{id, pageID, id}, number{id, pageFlags, branchFlag}, number{id, pageCount, 1},
+			number{id, branchPosition, elementLen}, number{id, branchKey, keyLen}, number{id, branchChild, id + 1})
+	}
 	for name, test := range map[string]struct {
-		corrupt func(m *pageMap)
-		pages   int // of the file, which is sparse; 0: as many as it has
-		want    string
+		crafted
+		pages int64 // of the file, which is sparse; 0: as many as it has
 	}{
-		"more pages than the disk has":   {func(m *pageMap) { m.setMeta(func(fields *meta) { fields.Pages = pages }) }, pages, "are in use or free"},
-		"more pages than an integer has": {func(m *pageMap) { m.setMeta(func(fields *meta) { fields.Pages = 1 << 52 }) }, 0, "has been cut short"},
-		"a page over all of the file": {func(m *pageMap) {
-			m.setMeta(func(fields *meta) { fields.Pages = pages })
-			order.PutUint32(m.page(m.leaf)[pageOverflow:], pages/2)
-		}, pages, "do not fit its length"},
-		"a record over all of the file": {func(m *pageMap) {
-			m.setMeta(func(fields *meta) { fields.Pages += 1 << 18 })
-			page := m.page(m.leaf)
-			order.PutUint16(page[pageCount:], 1)
-			order.PutUint32(page[pageHeader+leafPos:], elementLen)
-			order.PutUint32(page[pageHeader+leafValue:], 1<<30)
-			order.PutUint32(page[pageOverflow:], 1<<18)
-		}, pages, "no header of version"},
-		"a key over most of the file": {func(m *pageMap) {
-			const more = 1 << 13
-			m.setMeta(func(fields *meta) { fields.Pages += more })
-			page := m.page(m.plants)
-			order.PutUint16(page[pageCount:], 1)
-			order.PutUint32(page[pageHeader+branchPos:], elementLen)
-			order.PutUint32(page[pageHeader+branchKey:], more*4096)
-			order.PutUint32(page[pageOverflow:], more)
-		}, pages, "a key that is not an id"},
-		"a list of free pages over all of the file": {func(m *pageMap) {
-			id := uint64(len(m.file) / os.Getpagesize())
-			m.setMeta(func(fields *meta) { fields.Pages, fields.Freelist = pages, id })
-			list := make([]byte, pageHeader+8)
-			order.PutUint64(list, id)
-			order.PutUint16(list[pageFlags:], freelistFlag)
-			order.PutUint16(list[pageCount:], manyFree)
-			order.PutUint32(list[pageOverflow:], pages/2)
-			order.PutUint64(list[pageHeader:], pages/4*512)
-			m.file = append(m.file, list...)
-		}, pages, "not the list of free pages"},
-		"branches below each other": {func(m *pageMap) {
-			size := uint64(os.Getpagesize())
-			first := uint64(len(m.file)) / size
-			for id := first; id < first+depth; id++ {
-				page := make([]byte, size)
-				copy(page, m.page(m.plants)[:pageHeader+elementLen])
-				order.PutUint64(page, id)
-				order.PutUint16(page[pageCount:], 1)
-				order.PutUint32(page[pageHeader+branchPos:], elementLen)
-				order.PutUint64(page[pageHeader+branchChild:], id+1)
-				m.file = append(m.file, page...)
-			}
-			m.setChild(first)
-			m.setMeta(func(fields *meta) { fields.Pages = first + depth })
-		}, 0, "too deep"},
+		"more pages than the disk has":              {crafted{m.write(inMetas(metaPages, pages)...), "are in use or free"}, pages},
+		"more pages than an integer has":            {crafted{m.write(inMetas(metaPages, 1<<52)...), "has been cut short"}, 0},
+		"a page over all of the file":               {crafted{m.write(append(inMetas(metaPages, pages), number{m.leaf, pageOverflow, pages / 2})...), "do not fit its length"}, pages},
+		"a list of free pages over all of the file": {crafted{longer.write(list...), "not the list of free pages"}, pages},
+		"branches below each other":                 {crafted{longer.write(branches...), "too deep"}, 0},
+		"a record over all of the file": {crafted{m.write(append(inMetas(metaPages, m.end+1<<18), number{m.leaf, pageCount, 1},
+			number{m.leaf, leafPosition, elementLen}, number{m.leaf, leafValue, 1 << 30}, number{m.leaf, pageOverflow, 1 << 18})...), "no header of version"}, pages},
+		"a key over most of the file": {crafted{m.write(append(inMetas(metaPages, m.end+1<<13), number{m.plants, pageCount, 1},
+			number{m.plants, branchPosition, elementLen}, number{m.plants, branchKey, size << 13}, number{m.plants, pageOverflow, 1 << 13})...), "a key that is not an id"}, pages},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := corruptFile(t, original, test.corrupt)
+			path := test.save(t)
 			if test.pages > 0 {
-				must.Do(t, os.Truncate(path, int64(test.pages*os.Getpagesize())))
+				must.Do(t, os.Truncate(path, test.pages*int64(size)))
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -370,24 +323,31 @@ func TestCheckFindsForeignContent(t *testing.T) {
 	}
 }
 
-// A hungDisk never returns from a read.
-type hungDisk chan struct{}
-
-func (d hungDisk) ReadAt([]byte, int64) (int, error) {
-	<-d
-	return 0, io.EOF
+// A hanging context ends as soon as a check uses it, and lets that hang, as a disk may.
+type hanging struct {
+	context.Context //nolint:containedctx // it is one
+	done, release   chan struct{}
+	calls           atomic.Int32
 }
 
-// TestCheckOfHungDisk checks that a check ends with its context if the disk hangs, and that the store can be
+func (h *hanging) Done() <-chan struct{} { return h.done }
+
+func (h *hanging) Err() error {
+	if h.calls.Add(1) == 1 {
+		close(h.done)
+		<-h.release
+	}
+	return context.Canceled
+}
+
+// TestCheckThatHangs checks that a check ends with its context if the disk hangs, and that the store can be
 // closed after that.
-func TestCheckOfHungDisk(t *testing.T) {
+func TestCheckThatHangs(t *testing.T) {
 	t.Parallel()
-	disk := make(hungDisk)
-	defer close(disk)
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
+	ctx := &hanging{Context: t.Context(), done: make(chan struct{}), release: make(chan struct{})}
+	defer close(ctx.release)
 	s := must.Get(openTest(storage.Options{ReadOnly: true}, newFile(t, 3)))(t)
-	if _, err := s.checkFile(ctx, disk); !errors.Is(err, context.Canceled) || s.Close() != nil {
+	if _, err := s.Check(ctx); !errors.Is(err, context.Canceled) || s.Close() != nil {
 		t.Errorf("Check: %v, want: %v", err, context.Canceled)
 	}
 }

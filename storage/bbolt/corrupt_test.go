@@ -2,7 +2,6 @@ package bbolt
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"os"
 	"strings"
@@ -17,11 +16,11 @@ import (
 // nothing and stops the store, which can be closed, and opened again for reading.
 func TestCorruptPages(t *testing.T) {
 	t.Parallel()
-	original := newBigFile(t)
-	for name, corrupt := range map[string]func(page []byte){
-		"another page":    func(page []byte) { copy(page, garbage(pageHeader)) },
-		"long keys":       func(page []byte) { copy(page[pageHeader+leafPos:], garbage(elementLen-leafPos)) },
-		"too many plants": func(page []byte) { copy(page[pageCount:], garbage(2)) },
+	original := newPageMap(t, newBigFile(t))
+	for name, garbage := range map[string]field{ // of pages
+		"another page":    {0, headerLen},
+		"long keys":       {leafPosition.at, elementLen - leafFlags.size},
+		"too many plants": pageCount,
 	} {
 		for what, write := range map[string]func(s *testStore) error{
 			"create": func(s *testStore) error { return s.Create(t.Context(), -1, models.Plant{}) },
@@ -32,11 +31,13 @@ func TestCorruptPages(t *testing.T) {
 		} {
 			t.Run(name+", "+what, func(t *testing.T) {
 				t.Parallel()
-				path := corruptOwnFile(t, original, func(m *pageMap) {
-					for i := range 3 { // from the first on: the empty batch at the start meets none
-						corrupt(m.page(binary.NativeEndian.Uint64(m.page(m.plants)[pageHeader+i*elementLen+branchChild:])))
-					}
-				})
+				path := original.save(t)
+				must.Do(t, mustOpen(t, path).Close()) // a server has opened it
+				m := newPageMap(t, path)
+				for i := range 3 { // from the first on: the empty batch at the start meets none
+					page := m.get(m.plants, field{branchChild.at + i*elementLen, branchChild.size})
+					overwrite(t, path, int64(page)*int64(os.Getpagesize())+int64(garbage.at), bytes.Repeat([]byte{0xa5}, garbage.size))
+				}
 				testCorruptPages(t, path, write)
 			})
 		}
@@ -78,7 +79,7 @@ func testCorruptPages(t *testing.T, path string, write func(s *testStore) error)
 // one: otherwise reading could restart at the same key forever.
 func TestListRefusesWrongOrder(t *testing.T) {
 	t.Parallel()
-	s, err := openTest(storage.Options{ReadOnly: true}, corruptFile(t, newBigFile(t), repeatRecord))
+	s, err := openTest(storage.Options{ReadOnly: true}, newPageMap(t, newBigFile(t)).repeatRecord().save(t))
 	must.Do(t, err)
 	defer func() { _ = s.Close() }()
 	n := 0
@@ -98,7 +99,7 @@ func TestCorruptInlineBucket(t *testing.T) {
 	intact := must.Get(os.ReadFile(path))(t)
 	keys := bytes.Index(intact, []byte(fileKey)) // after the elements, of file, id and schema
 	for at := -3 * elementLen; at < 0; at++ {
-		if at&(elementLen-1) < leafPos {
+		if at&(elementLen-1) < leafFlags.size {
 			continue // flags, of which one bit has a meaning
 		}
 		file := bytes.Clone(intact)

@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -99,6 +98,3 @@ func wantLine(t *testing.T, path string, err error, want string) {
 		t.Errorf("%q, want one line about the file: %q", msg, want)
 	}
 }
-
-// garbage returns bytes that are not in any bbolt file.
-func garbage(n int) []byte { return bytes.Repeat([]byte{0xa5}, n) }

@@ -2,14 +2,12 @@ package bbolt
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io/fs"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,45 +35,43 @@ func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
 // change in any way.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	pageSize := int64(os.Getpagesize())
-	for name, test := range map[string]struct {
-		path func(t *testing.T) string
-		want string
-	}{
-		"empty": {written(nil), "is not the file of a plant store"},
-		"short": {written([]byte("x")), "is not the file of a plant store"},
-		"text":  {written([]byte(strings.Repeat("not a database\n", 10_000))), "is not the file of a plant store"},
-		"bbolt of another program": {
-			foreign(&bolt.Options{}), "is a bbolt database, but not of a plant store",
-		},
+	m, size := newPageMap(t, newFile(t, 1)), os.Getpagesize()
+	schema := func(version string) string {
+		return edited(t, func(tx *bolt.Tx) error { return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte(version)) })
+	}
+	magic := field{headerLen, 4}
+	for name, test := range map[string]struct{ path, want string }{
+		"empty":                    {written(t, nil), "is not the file of a plant store"},
+		"short":                    {written(t, []byte("x")), "is not the file of a plant store"},
+		"text":                     {written(t, bytes.Repeat([]byte("not a database\n"), 10_000)), "is not the file of a plant store"},
+		"bbolt of another program": {foreign(t, &bolt.Options{}), "is a bbolt database, but not of a plant store"},
 		"bbolt without a list of free pages": { // bbolt would write one
-			foreign(&bolt.Options{NoFreelistSync: true}), "is a bbolt database, but not of a plant store",
+			foreign(t, &bolt.Options{NoFreelistSync: true}), "is a bbolt database, but not of a plant store",
 		},
 		"newer schema":            {schema("2"), "has schema version 2, and this plantstore supports versions up to 1: upgrade plantstore"},
 		"bad schema":              {schema("one"), `schema version is "one"`},
 		"no schema":               {schema(""), `schema version is ""`},
-		"no plants":               {edited(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
-		"cut to the meta pages":   {cut(2 * pageSize), "has been cut short, to"},
-		"cut by one byte in use":  {cut(-1), "has been cut short, to"},
-		"both meta pages corrupt": {corruptedAt(0, pageSize), "its beginning is corrupt"},
-		"other byte order":        {otherOrder, "is of a machine with another byte order: export its plants there"},
-		"root page of no type":    {noRoot, "is corrupt"},
+		"no plants":               {edited(t, func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
+		"cut to the meta pages":   {written(t, m.file[:2*size]), "has been cut short, to"},
+		"cut by one byte in use":  {written(t, m.file[:int(m.end)*size-1]), "has been cut short, to"},
+		"both meta pages corrupt": {m.write(inMetas(magic, 0)...).save(t), "its beginning is corrupt"},
+		"other byte order":        {m.write(inMetas(magic, uint64(bits.ReverseBytes32(metaMagic)))...).save(t), "is of a machine with another byte order: export its plants there"},
+		"root page of no type":    {m.write(number{m.root, pageFlags, 0}).save(t), "is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := test.path(t)
-			before := snapshot(t, path)
+			before := snapshot(t, test.path)
 			for range 2 { // the first attempt must not affect the second
-				s, err := openTest(storage.Options{}, path)
+				s, err := openTest(storage.Options{}, test.path)
 				if err == nil {
 					_ = s.Close()
 				}
-				wantLine(t, path, err, test.want)
+				wantLine(t, test.path, err, test.want)
 			}
-			if after := snapshot(t, path); !bytes.Equal(before, after) {
+			if after := snapshot(t, test.path); !bytes.Equal(before, after) {
 				t.Error("the file has been changed")
 			}
-			must.Do(t, must.Get(lock(path))(t)()) // it is not locked any more
+			must.Do(t, must.Get(lock(test.path))(t)()) // it is not locked any more
 		})
 	}
 }
@@ -87,78 +83,33 @@ func snapshot(t *testing.T, path string) []byte {
 	return b
 }
 
-func written(content []byte) func(*testing.T) string {
-	return func(t *testing.T) string {
-		path := newPath(t)
-		must.Do(t, os.WriteFile(path, content, 0o600))
-		return path
-	}
-}
-
-func foreign(options *bolt.Options) func(*testing.T) string {
-	return func(t *testing.T) string {
-		path := newPath(t)
-		db, err := bolt.Open(path, 0o600, options)
-		must.Do(t, err)
-		err = db.Update(func(tx *bolt.Tx) error {
-			_, err := tx.CreateBucket([]byte("key"))
-			return err
-		})
-		must.Do(t, errors.Join(err, db.Close()))
-		return path
-	}
-}
-
-func edited(change func(tx *bolt.Tx) error) func(*testing.T) string {
-	return func(t *testing.T) string {
-		path := newFile(t, 1)
-		edit(t, path, change)
-		return path
-	}
-}
-
-func schema(version string) func(*testing.T) string {
-	return edited(func(tx *bolt.Tx) error { return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte(version)) })
-}
-
-// cut truncates the file to size; a negative size is relative to the bytes in use.
-func cut(size int64) func(*testing.T) string {
-	return func(t *testing.T) string {
-		path := newFile(t, 1)
-		if size < 0 {
-			f := must.Get(os.Open(path))(t)
-			m, _ := newestMeta(f)
-			_ = f.Close()
-			size += int64(m.Pages) * int64(m.PageSize)
-		}
-		must.Do(t, os.Truncate(path, size))
-		return path
-	}
-}
-
-func corruptedAt(offsets ...int64) func(*testing.T) string {
-	return func(t *testing.T) string {
-		path := newFile(t, 1)
-		for _, offset := range offsets {
-			overwrite(t, path, offset, garbage(100))
-		}
-		return path
-	}
-}
-
-// otherOrder returns a file that begins as on a machine of the other byte order.
-func otherOrder(t *testing.T) string {
-	path := newFile(t, 1)
-	magic := binary.NativeEndian.AppendUint32(nil, metaMagic)
-	slices.Reverse(magic)
-	for page := range int64(2) {
-		overwrite(t, path, page*int64(os.Getpagesize())+metaStart, magic)
-	}
+// written returns the path of a file with this content.
+func written(t *testing.T, content []byte) (path string) {
+	t.Helper()
+	path = newPath(t)
+	must.Do(t, os.WriteFile(path, content, filePerm))
 	return path
 }
 
-func noRoot(t *testing.T) string {
-	return corruptFile(t, newFile(t, 1), func(m *pageMap) { m.page(m.root)[pageFlags] = 0 })
+// foreign returns the path of a bbolt database of another program.
+func foreign(t *testing.T, options *bolt.Options) (path string) {
+	t.Helper()
+	path = newPath(t)
+	db := must.Get(bolt.Open(path, filePerm, options))(t)
+	err := db.Update(func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucket([]byte("key"))
+		return err
+	})
+	must.Do(t, errors.Join(err, db.Close()))
+	return path
+}
+
+// edited returns the path of a closed store that was changed.
+func edited(t *testing.T, change func(tx *bolt.Tx) error) (path string) {
+	t.Helper()
+	path = newFile(t, 1)
+	edit(t, path, change)
+	return path
 }
 
 // TestOpenRacing lets several create a file: one opens it, the others find it locked, and all of them use

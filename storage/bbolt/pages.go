@@ -2,7 +2,6 @@ package bbolt
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,19 +9,19 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"os"
+	"strings"
 )
 
 const (
-	metaStart = 16 // offset of the fields in a meta page, after the page's header
-	metaLen   = 64 // of the fields
-	metaMagic = 0xED0CDAED
-
+	metaLen     = 64
+	metaMagic   = 0xED0CDAED
 	metaVersion = 2
 
 	maxPageSize = 16 << 20 // of bbolt; it uses the page size of the system, at least 4 KiB
 )
 
-// A meta is the fields of a meta page, in the byte order of the machine. A bbolt file
+// A meta follows the header of a meta page, in the byte order of the machine. A bbolt file
 // begins with two meta pages. Transaction n writes page n%2 last, and does not change the
 // page of transaction n-1.
 type meta struct {
@@ -39,7 +38,7 @@ type meta struct {
 // or a corrupt one.
 func readMeta(file io.ReaderAt, offset int64) (m meta, ok bool) {
 	b := make([]byte, metaLen)
-	if _, err := file.ReadAt(b, offset+metaStart); err != nil {
+	if _, err := file.ReadAt(b, offset+headerLen); err != nil {
 		return meta{}, false
 	}
 	_, _ = binary.Decode(b, binary.NativeEndian, &m) // their size is fixed
@@ -48,117 +47,120 @@ func readMeta(file io.ReaderAt, offset int64) (m meta, ok bool) {
 	return m, m.Magic == metaMagic && m.Version == metaVersion && m.Sum == sum.Sum64() && m.PageSize > 0 && m.PageSize <= maxPageSize
 }
 
-// newestMeta returns the newest intact meta page. It reports false if file is not a bbolt
-// file, or both are corrupt.
-func newestMeta(file io.ReaderAt) (newest meta, found bool) {
+// newestMeta returns the newest intact meta page, and how many of the two are intact. None is if file is
+// not a bbolt file.
+func newestMeta(file io.ReaderAt) (newest meta, intact int) {
 	// The second page follows the first, which may be unreadable and of any size: bbolt
 	// allows powers of two.
 	for offset := int64(0); offset <= maxPageSize; offset = max(1024, 2*offset) {
 		m, ok := readMeta(file, offset)
-		if ok && (offset == 0 || offset == int64(m.PageSize)) && (!found || m.PageSize == newest.PageSize && m.Txid > newest.Txid) {
-			newest, found = m, true
+		if !ok || offset != 0 && offset != int64(m.PageSize) || intact > 0 && m.PageSize != newest.PageSize {
+			continue
+		}
+		if intact++; m.Txid >= newest.Txid {
+			newest = m
 		}
 	}
-	return newest, found
+	return newest, intact
 }
 
 // otherByteOrder reports whether file is a bbolt file of a machine with the other byte order.
 func otherByteOrder(file io.ReaderAt) bool {
-	b := make([]byte, metaStart+4)
-	_, err := file.ReadAt(b, 0)
-	return err == nil && bits.ReverseBytes32(binary.NativeEndian.Uint32(b[metaStart:])) == metaMagic
+	var magic uint32
+	err := read(file, headerLen, &magic)
+	return err == nil && bits.ReverseBytes32(magic) == metaMagic
 }
 
-// bothMetas reports whether both meta pages of a file are intact, of which newest is one.
-func bothMetas(file io.ReaderAt, newest meta) bool {
-	_, first := readMeta(file, 0)
-	_, second := readMeta(file, int64(newest.PageSize))
-	return first && second
+// read reads the fields of a value, or a slice of values, that begin at offset.
+func read(file io.ReaderAt, offset int64, to any) error {
+	return binary.Read(io.NewSectionReader(file, offset, int64(binary.Size(to))), binary.NativeEndian, to)
 }
 
-// A page has a header, elements of 16 bytes, and the keys and values that these point to, without
-// gaps. The constants are offsets in bytes.
 const (
-	pageID       = 0  // uint64
-	pageFlags    = 8  // uint16
-	pageCount    = 10 // uint16: of elements
-	pageOverflow = 12 // uint32: pages after this one that belong to it
-	pageHeader   = 16
+	headerLen  = 16 // bytes
+	elementLen = 16
 
 	branchFlag   = 0x01
 	leafFlag     = 0x02
 	freelistFlag = 0x10
 
-	elementLen = 16
-
-	branchPos   = 0 // uint32: of the key, from the element on
-	branchKey   = 4 // uint32: length
-	branchChild = 8 // uint64
-
-	leafFlags = 0  // uint32: bucketFlag, or 0
-	leafPos   = 4  // uint32: of the key, from the element on; the value follows
-	leafKey   = 8  // uint32: length
-	leafValue = 12 // uint32: length
-
-	bucketFlag   = 0x01
-	bucketHeader = 16 // uint64 root page and uint64 sequence; if the root is 0, a page follows: it is inline
+	bucketFlag   = 0x01 // of an element
+	bucketHeader = 16   // bytes: root page and sequence; if the root is 0, a page follows: it is inline
 
 	manyFree  = 0xFFFF // as a count: the true one is the first element
 	firstPage = 2      // after the meta pages
 	maxDepth  = 64     // of a tree; bbolt's branches have at least two children
 )
 
-// A page is the header of a page and its elements. Positions are relative to its beginning.
+// A header begins a page. Elements follow, and the keys and values that these point to, without gaps.
+type header struct {
+	ID       uint64
+	Flags    uint16
+	Count    uint16 // of elements
+	Overflow uint32 // pages after this one that belong to it
+}
+
+// A leafElement has the position of its key, from the element on, and the lengths of key and value.
+type leafElement struct{ Flags, Position, Key, Value uint32 }
+
+type branchElement struct {
+	Position, Key uint32 // as in a leafElement
+	Child         uint64
+}
+
+// A page is a page without its keys and values.
 type page struct {
-	id       uint64
-	leaf     bool // else it is a branch
-	overflow uint64
-	elements []element
-	end      int64 // of the last element
-	buckets  int   // elements that are one
+	header
+
+	elements []leafElement // of a branch: without values
+	children []uint64      // of a branch
+	buckets  int           // elements that are one
+	end      int64         // of the last value, from the beginning of the page on
 }
 
-// An element is a key and a value of a leaf, or a key and a child of a branch.
-type element struct {
-	start, value, end int64  // of the key, of the value, and after it
-	child             uint64 // of a branch
-}
-
-// readPage reads the page that begins at offset, without its keys and values.
+// readPage reads the page that begins at offset.
 func readPage(file io.ReaderAt, offset int64) (p page, err error) {
-	order, b := binary.NativeEndian, make([]byte, pageHeader)
-	if _, err := file.ReadAt(b, offset); err != nil {
+	if err := read(file, offset, &p.header); err != nil {
 		return page{}, err
 	}
-	flags := order.Uint16(b[pageFlags:])
-	if flags != branchFlag && flags != leafFlag {
-		return page{}, fmt.Errorf("it is neither a branch nor a leaf, but of type %#x", flags)
+	p.elements = make([]leafElement, p.Count)
+	switch p.Flags {
+	case leafFlag:
+		err = read(file, offset+headerLen, p.elements)
+	case branchFlag:
+		branches := make([]branchElement, p.Count)
+		err = read(file, offset+headerLen, branches)
+		for i, b := range branches {
+			p.elements[i].Position, p.elements[i].Key = b.Position, b.Key
+			p.children = append(p.children, b.Child)
+		}
+	default:
+		return p, fmt.Errorf("it is neither a branch nor a leaf, but of type %#x", p.Flags)
 	}
-	p.id, p.leaf, p.overflow = order.Uint64(b[pageID:]), flags == leafFlag, uint64(order.Uint32(b[pageOverflow:]))
-	p.elements = make([]element, order.Uint16(b[pageCount:]))
-	b = make([]byte, len(p.elements)*elementLen)
-	if _, err := file.ReadAt(b, offset+pageHeader); err != nil && len(b) > 0 {
+	if err != nil {
 		return p, fmt.Errorf("its elements: %w", err)
 	}
-	p.end = pageHeader + int64(len(b))
-	for i := range p.elements {
-		e, b, at := &p.elements[i], b[i*elementLen:], pageHeader+int64(i)*elementLen
-		pos, keySize, valueSize := order.Uint32(b[branchPos:]), order.Uint32(b[branchKey:]), uint32(0)
-		if p.leaf {
-			pos, keySize, valueSize = order.Uint32(b[leafPos:]), order.Uint32(b[leafKey:]), order.Uint32(b[leafValue:])
-			p.buckets += int(order.Uint32(b[leafFlags:]) & bucketFlag)
-		} else {
-			e.child = order.Uint64(b[branchChild:])
-		}
-		e.start = at + int64(pos)
-		e.value = e.start + int64(keySize)
-		e.end = e.value + int64(valueSize)
-		if e.start != p.end || e.end-at > math.MaxInt32 { // of a slice in bbolt
+	p.end = headerLen + elementLen*int64(p.Count)
+	for i, e := range p.elements {
+		size := int64(e.Key) + int64(e.Value)
+		if headerLen+elementLen*int64(i)+int64(e.Position) != p.end || int64(e.Position)+size > math.MaxInt32 { // of a slice in bbolt
 			return p, errors.New("its elements do not follow each other")
 		}
-		p.end = e.end
+		p.end += size
+		p.buckets += int(e.Flags & bucketFlag)
 	}
 	return p, nil
+}
+
+// pairs returns the keys and values of a leaf with this content.
+func (p page) pairs(content string) (pairs [][2]string) {
+	rest := content[headerLen+elementLen*len(p.elements):]
+	for _, e := range p.elements {
+		end := int(e.Key + e.Value)
+		pairs = append(pairs, [2]string{rest[:e.Key], rest[e.Key:end]})
+		rest = rest[end:]
+	}
+	return pairs
 }
 
 // A pageCheck reads the pages of a closed database, the file and not bbolt's mapping of it. It
@@ -168,29 +170,30 @@ func readPage(file io.ReaderAt, offset int64) (p page, err error) {
 type pageCheck struct {
 	file io.ReaderAt
 	meta meta
-	step func() error // called for each page; its error ends the check
+	step func() error // called for each page; an error ends the check
 	used uint64       // pages
 }
 
-// newPageCheck returns a pageCheck of the newest state in file.
-func newPageCheck(file io.ReaderAt, step func() error) *pageCheck {
-	newest, _ := newestMeta(file) // there is one, or the file would not be open
-	return &pageCheck{file: file, meta: newest, step: step}
-}
-
-func (c *pageCheck) all() error {
-	plants, err := c.buckets()
-	if err == nil && plants != 0 {
-		err = c.tree(plants, 1)
-	}
+// checkPages checks the lists of buckets and of free pages, and the pages of the plants if all is set or no
+// server has written the file, such as a copy. It returns the content of the bucket meta.
+func checkPages(file *os.File, step func() error, all bool) (bucket map[string]string, err error) {
+	newest, _ := newestMeta(file) // see inspect
+	c := &pageCheck{file: file, meta: newest, step: step}
+	bucket, plants, err := c.buckets()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	free, err := c.freelist()
+	if err != nil || !all && isOwn(bucket, file) {
+		return bucket, err
+	}
+	if plants != 0 {
+		err = c.tree(plants, 1)
+	}
 	if known := firstPage + c.used + free; err == nil && known != c.meta.Pages {
 		err = fmt.Errorf("the file should have %d pages, and %d are in use or free", c.meta.Pages, known)
 	}
-	return err
+	return bucket, err
 }
 
 func (c *pageCheck) page(id uint64) (p page, err error) {
@@ -201,14 +204,15 @@ func (c *pageCheck) page(id uint64) (p page, err error) {
 		return page{}, fmt.Errorf("page %d: invalid number, the file has %d pages", id, c.meta.Pages)
 	}
 	p, err = readPage(c.file, c.offset(id))
-	last := c.offset(p.overflow)
-	c.used += 1 + p.overflow
+	overflow := uint64(p.Overflow)
+	last := c.offset(overflow)
+	c.used += 1 + overflow
 	switch {
 	case err != nil:
-	case p.id != id:
-		err = fmt.Errorf("its number is %d", p.id)
-	case p.overflow >= c.meta.Pages-id || p.end < last || p.end > last+int64(c.meta.PageSize):
-		err = fmt.Errorf("its elements do not fit its length, of %d pages", 1+p.overflow)
+	case p.ID != id:
+		err = fmt.Errorf("its number is %d", p.ID)
+	case overflow >= c.meta.Pages-id || p.end < last || p.end > last+int64(c.meta.PageSize):
+		err = fmt.Errorf("its elements do not fit its length, of %d pages", 1+overflow)
 	case c.used > c.meta.Pages:
 		err = errors.New("more pages are in use than the file has")
 	default:
@@ -221,36 +225,39 @@ func (c *pageCheck) offset(id uint64) int64 { return int64(id) * int64(c.meta.Pa
 
 // buckets checks that there are two buckets, in a leaf, and the content of those that are inline,
 // as meta is. Each commit rewrites these without checking them: a wrong length would become
-// gigabytes. It returns the root page of the plants, 0 if they are inline.
-func (c *pageCheck) buckets() (plants uint64, err error) {
+// gigabytes. It returns the content of meta, and the root page of the plants, 0 if they are inline.
+func (c *pageCheck) buckets() (content map[string]string, plants uint64, err error) {
 	wrong := corrupt("is a bbolt database, but not of a plant store, or its list of buckets is corrupt")
 	p, err := c.page(c.meta.Root)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	if !p.leaf || p.overflow > 0 || len(p.elements) != 2 || p.buckets != 2 {
-		return 0, wrong
+	if p.Overflow > 0 || len(p.elements) != 2 || p.buckets != 2 {
+		return nil, 0, wrong
 	}
 	b := make([]byte, p.end)
-	if _, err := c.file.ReadAt(b, c.offset(p.id)); err != nil {
-		return 0, fmt.Errorf("page %d: %w", p.id, err)
+	if err := read(c.file, c.offset(p.ID), b); err != nil {
+		return nil, 0, fmt.Errorf("page %d: %w", p.ID, err)
 	}
-	for i, name := range []string{metaBucket, plantsBucket} { // in the order of their keys
-		e := p.elements[i]
-		value := b[e.value:e.end]
-		if string(b[e.start:e.value]) != name || len(value) < bucketHeader {
-			return 0, wrong
+	content = make(map[string]string)
+	for i, pair := range p.pairs(string(b)) {
+		name, value := pair[0], pair[1]
+		if name != [...]string{metaBucket, plantsBucket}[i] || len(value) < bucketHeader { // in the order of keys
+			return nil, 0, wrong
 		}
-		root, content := binary.NativeEndian.Uint64(value), value[bucketHeader:]
+		root := binary.NativeEndian.Uint64([]byte(value))
 		if root != 0 && name == plantsBucket {
-			return root, nil
+			return content, root, nil
 		}
-		inline, err := readPage(bytes.NewReader(content), 0)
-		if root != 0 || err != nil || !inline.leaf || inline.buckets > 0 || inline.end != int64(len(content)) {
-			return 0, wrong
+		inline, err := readPage(strings.NewReader(value), bucketHeader)
+		if root != 0 || err != nil || inline.Flags != leafFlag || inline.buckets > 0 || bucketHeader+inline.end != int64(len(value)) {
+			return nil, 0, wrong
+		}
+		for _, pair := range inline.pairs(value[bucketHeader:]) {
+			content[pair[0]] = pair[1]
 		}
 	}
-	return 0, nil
+	return content, 0, nil
 }
 
 // tree checks the pages of the plants below page id, at that depth.
@@ -265,14 +272,12 @@ func (c *pageCheck) tree(id uint64, depth int) error {
 		return fmt.Errorf("page %d: it is empty", id)
 	case depth > maxDepth:
 		return fmt.Errorf("page %d: it is too deep in the tree", id)
-	case p.leaf:
-		return nil
 	}
-	for _, e := range p.elements {
-		if e.value-e.start != keyLen { // bbolt's check prints it
+	for i, child := range p.children {
+		if p.elements[i].Key != keyLen { // bbolt's check prints it
 			return fmt.Errorf("page %d: it has a key that is not an id", id)
 		}
-		if err := c.tree(e.child, depth+1); err != nil {
+		if err := c.tree(child, depth+1); err != nil {
 			return err
 		}
 	}
@@ -280,31 +285,31 @@ func (c *pageCheck) tree(id uint64, depth int) error {
 }
 
 // freelist checks that the free pages are in order, and returns their number with those of the list
-// itself. all compares it: bbolt's check would need memory for each page that is neither in use nor free.
+// itself: bbolt's check would need memory for each page that is neither in use nor free.
 func (c *pageCheck) freelist() (pages uint64, err error) {
-	id, order, b := c.meta.Freelist, binary.NativeEndian, make([]byte, pageHeader)
+	id, h := c.meta.Freelist, header{}
 	wrong := fmt.Errorf("page %d: it is not the list of free pages that it should be", id)
 	if id < firstPage || id >= c.meta.Pages {
 		return 0, wrong
 	}
-	if _, err := c.file.ReadAt(b, c.offset(id)); err != nil {
+	if err := read(c.file, c.offset(id), &h); err != nil {
 		return 0, fmt.Errorf("page %d: %w", id, err)
 	}
-	overflow := uint64(order.Uint32(b[pageOverflow:]))
-	if order.Uint64(b[pageID:]) != id || order.Uint16(b[pageFlags:]) != freelistFlag || overflow >= c.meta.Pages-id {
+	pages = 1 + uint64(h.Overflow)
+	if h.ID != id || h.Flags != freelistFlag || pages > c.meta.Pages-id {
 		return 0, wrong
 	}
-	list := bufio.NewReader(io.NewSectionReader(c.file, c.offset(id)+pageHeader, c.offset(1+overflow)-pageHeader))
-	count, free, last := uint64(order.Uint16(b[pageCount:])), uint64(0), uint64(firstPage-1)
+	list := bufio.NewReader(io.NewSectionReader(c.file, c.offset(id)+headerLen, c.offset(pages)-headerLen))
+	count, free, last := uint64(h.Count), uint64(0), uint64(firstPage-1)
 	if count == manyFree {
-		_ = binary.Read(list, order, &count) // fails for the ids, too
+		_ = binary.Read(list, binary.NativeEndian, &count) // fails for the ids, too
 	}
 	for ; free < count; free++ {
 		var next uint64
-		if err := binary.Read(list, order, &next); err != nil || next <= last || next >= c.meta.Pages {
+		if err := binary.Read(list, binary.NativeEndian, &next); err != nil || next <= last || next >= c.meta.Pages {
 			return 0, wrong
 		}
 		last = next
 	}
-	return free + 1 + overflow, nil
+	return pages + free, nil
 }

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
+	"os"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -144,4 +147,72 @@ func (c *cancelWriter) Write(p []byte) (n int, err error) {
 		n, c.err = c.w.Write(p)
 	}
 	return n, c.err
+}
+
+// Check reads the store in a file as [storage.Store.Check] does. It returns the number of plants,
+// or a *CorruptStoreError if the store is not intact.
+func Check(ctx context.Context, file *os.File) (plants int64, err error) {
+	e, err := open(ctx, file.Name(), storage.Options{ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	report, err := e.Check(ctx)
+	if err == nil && !report.Intact() {
+		err = &CorruptStoreError{report}
+	}
+	return report.Plants, errors.Join(err, e.Close())
+}
+
+// Check implements [storage.FileEngine]. The store must be open for reading: commits free and reuse
+// pages. It ends with ctx; the store is unusable then. A read that hangs, and bbolt's check, are left to
+// run until the process ends, and keep the database open for so long.
+func (e *Engine) Check(ctx context.Context) (storage.Report, error) {
+	report := storage.Report{Corruption: []string{}}
+	done := make(chan error, 1)
+	go func() {
+		done <- e.transaction(false, func(tx *bolt.Tx) error { return e.check(ctx, tx, &report) })
+	}()
+	select {
+	case err := <-done:
+		return report, err
+	case <-ctx.Done():
+		e.failStop.Stop(ctx.Err())
+		return storage.Report{}, ctx.Err()
+	}
+}
+
+// check adds the findings to the report, and counts the plants. A corrupt page ends the check, a corrupt
+// record does not. The pages are bounded by the file (see pageCheck); the records and bbolt's check,
+// which trust them, by the pages.
+func (e *Engine) check(ctx context.Context, tx *bolt.Tx, report *storage.Report) error {
+	if _, intact := newestMeta(e.file); intact < 2 {
+		report.Add("a meta page is corrupt: the last commit may be missing")
+	}
+	if _, err := checkPages(e.file, ctx.Err, true); err != nil {
+		report.Add("%v", err)
+		return ctx.Err()
+	}
+	plants, stored := tx.Bucket([]byte(plantsBucket)), uint64(0)
+	cursor := plants.Cursor()
+	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		stored++
+		if _, err := decode(key, value); err != nil {
+			report.Add("%v", err)
+		} else {
+			report.Plants++
+		}
+	}
+	if want := plants.Sequence(); want != stored {
+		report.Add("the database should have %d plants, and has %d", want, stored)
+	}
+	if !report.Intact() {
+		return nil
+	}
+	for finding := range tx.Check() { // bbolt's own panics are findings like any other
+		report.Add("structure: %s", strings.TrimPrefix(finding.Error(), "panic: "))
+	}
+	return nil
 }

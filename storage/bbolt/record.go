@@ -30,18 +30,16 @@ const (
 )
 
 // verifySchema refuses a version of the schema, or an id, that this package does not know.
-func verifySchema(tx *bolt.Tx) error {
-	meta := tx.Bucket([]byte(metaBucket))
-	schema := meta.Get([]byte(schemaKey))
-	version, err := strconv.Atoi(string(schema))
+func verifySchema(bucket map[string]string) error {
+	schema, id := bucket[schemaKey], bucket[idKey]
+	version, err := strconv.Atoi(schema)
 	switch {
 	case err != nil || version < 1:
 		return corrupt("is corrupt (its schema version is %q)", schema)
 	case version > schemaVersion:
 		return refusal("has schema version %d, and this plantstore supports versions up to %d: upgrade plantstore", version, schemaVersion)
 	}
-	id := meta.Get([]byte(idKey))
-	if n, err := hex.Decode(make([]byte, len(id)), id); err != nil || n != idLen {
+	if decoded, err := hex.DecodeString(id); err != nil || len(decoded) != idLen {
 		return corrupt("is corrupt (its id is %q)", id)
 	}
 	return nil
@@ -53,10 +51,10 @@ func putID(tx *bolt.Tx) error {
 	return tx.Bucket([]byte(metaBucket)).Put([]byte(idKey), hex.AppendEncode(nil, id))
 }
 
-// isOwn reports whether the file is the one in which a server has stored this, not a copy.
-func isOwn(tx *bolt.Tx, file *os.File) bool {
+// isOwn reports whether the file is the one in which a server has stored this bucket, not a copy.
+func isOwn(bucket map[string]string, file *os.File) bool {
 	identity := fileIdentity(file)
-	return identity != "" && identity == string(tx.Bucket([]byte(metaBucket)).Get([]byte(fileKey)))
+	return identity != "" && identity == bucket[fileKey]
 }
 
 // putOwn lets isOwn return true for file.
@@ -68,7 +66,7 @@ func putOwn(tx *bolt.Tx, file *os.File) error {
 // and the payload: the plant as JSON.
 const (
 	recordVersion = 1
-	headerLen     = 1 + crc32.Size
+	recordHeader  = 1 + crc32.Size
 	keyLen        = 8
 	signBit       = 1 << 63
 )
@@ -94,7 +92,7 @@ func encode(key []byte, plant models.Plant) ([]byte, error) {
 		return nil, err
 	}
 	value := b[keyLen:]
-	binary.BigEndian.PutUint32(value[1:], checksum(key, value[headerLen:]))
+	binary.BigEndian.PutUint32(value[1:], checksum(key, value[recordHeader:]))
 	return value, nil
 }
 
@@ -107,12 +105,12 @@ func decode(key, value []byte) (record storage.Record, err error) {
 	}
 	record.ID = idOf(key)
 	switch {
-	case len(value) < headerLen || value[0] != recordVersion:
+	case len(value) < recordHeader || value[0] != recordVersion:
 		err = fmt.Errorf("no header of version %d", recordVersion)
-	case binary.BigEndian.Uint32(value[1:]) != checksum(key, value[headerLen:]):
+	case binary.BigEndian.Uint32(value[1:]) != checksum(key, value[recordHeader:]):
 		err = errors.New("wrong checksum")
 	default:
-		err = json.Unmarshal(value[headerLen:], &record.Plant)
+		err = json.Unmarshal(value[recordHeader:], &record.Plant)
 	}
 	if err != nil {
 		return storage.Record{ID: record.ID}, &storage.CorruptError{ID: record.ID, Err: fmt.Errorf("%w: id %d: %w", storage.ErrCorrupt, record.ID, err)}

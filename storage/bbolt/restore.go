@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -67,6 +68,22 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	return plants, kept, err
 }
 
+// lock prevents other processes from opening the database path, intact or not, until unlock is called.
+// Its errors are those of opening it, for [explain].
+func lock(path string) (unlock func() error, err error) {
+	file, err := openExisting(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(file, true); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	if runtime.GOOS == "windows" { // which could not replace an open file
+		return func() error { return nil }, file.Close()
+	}
+	return file.Close, nil
+}
+
 // MayReplace returns an error if the file path exists and an output must not replace it: it is a
 // database, which a backup is too, or not a regular file.
 func MayReplace(path string) error {
@@ -79,12 +96,12 @@ func MayReplace(path string) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file: name another one", path)
 	}
-	file, err := openExisting(path, os.O_RDONLY, 0)
+	file, err := openExisting(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }() // opened for reading
-	if _, found := newestMeta(file); found {
+	if _, intact := newestMeta(file); intact > 0 {
 		return fmt.Errorf("%s is a database or a backup, which is never replaced: name another file", path)
 	}
 	return nil

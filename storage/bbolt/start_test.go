@@ -31,17 +31,12 @@ func newBigFile(t *testing.T) string {
 // corruptMeta corrupts the newest meta page of a file, or the one before it.
 func corruptMeta(t *testing.T, path string, newest bool) {
 	t.Helper()
-	file := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
-	defer func() { _ = file.Close() }()
-	m, found := newestMeta(file)
-	if !found {
-		t.Fatal("no meta page")
-	}
+	m, _ := newestMeta(bytes.NewReader(snapshot(t, path)))
 	page := int64(m.Txid % 2)
 	if !newest {
 		page = 1 - page
 	}
-	must.Get(file.WriteAt([]byte{0xff}, page*int64(m.PageSize)+metaStart+48 /* Txid */))(t)
+	overwrite(t, path, page*int64(m.PageSize)+int64(metaNumber.at), []byte{0xff})
 }
 
 // TestCorruptMetaPage checks that a database with a corrupt meta page is only opened for reading:

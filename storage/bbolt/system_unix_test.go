@@ -25,11 +25,11 @@ func TestLockOfReplacedFile(t *testing.T) {
 	path := newFile(t, 1)
 	file := must.Get(os.Open(path))(t)
 	defer func() { _ = file.Close() }()
-	if err := lockFile(file, path); err != nil {
+	if err := lockFile(file, true); err != nil {
 		t.Errorf("lockFile: %v", err)
 	}
 	must.Do(t, os.Rename(newFile(t, 2), path))
-	if err := lockFile(file, path); !errors.Is(explain(path, err), storage.ErrLocked) {
+	if err := lockFile(file, true); !errors.Is(explain(path, err), storage.ErrLocked) {
 		t.Errorf("lockFile of a replaced file: %v, want: %v", err, storage.ErrLocked)
 	}
 	unlock := must.Get(lock(path))(t)

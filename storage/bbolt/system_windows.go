@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,8 +9,6 @@ import (
 
 	bolterrors "go.etcd.io/bbolt/errors"
 	"golang.org/x/sys/windows"
-
-	"plantstore/storage"
 )
 
 // freeSpace returns how many bytes the file system of file has left, negative if unknown.
@@ -45,21 +42,25 @@ func reserveMapping(file *os.File, size int64) error {
 	return nil
 }
 
-// lock refuses a database that another process has open. It does not prevent others from opening
-// it later: an open file could not be replaced here. Its errors are those of opening it, for
-// [explain].
-func lock(path string) (unlock func() error, err error) {
-	file, err := openExisting(path, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
+// lockedBytes returns the place of the byte that bbolt locks.
+func lockedBytes() *windows.Overlapped {
+	return &windows.Overlapped{Offset: math.MaxUint32, OffsetHigh: math.MaxUint32}
+}
+
+// tryLock locks file, or returns bbolt's error for a locked file.
+func tryLock(file *os.File, exclusive bool) error {
+	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if exclusive {
+		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	_ = file.Close() // nothing was written
-	e, err := open(context.Background(), path, storage.Options{ReadOnly: true})
-	if err == nil {
-		err = e.Close()
+	err := windows.LockFileEx(windows.Handle(file.Fd()), how, 0, 1, 0, lockedBytes())
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return bolterrors.ErrTimeout
 	}
-	if errors.Is(err, storage.ErrLocked) {
-		return nil, bolterrors.ErrTimeout
-	}
-	return func() error { return nil }, nil // a corrupt one may be replaced
+	return err
+}
+
+// unlockFile lets bbolt lock file.
+func unlockFile(file *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, lockedBytes())
 }
