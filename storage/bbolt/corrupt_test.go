@@ -97,15 +97,15 @@ func TestCorruptInlineBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
 	intact := must.Get(os.ReadFile(path))(t)
-	keys := bytes.Index(intact, []byte(fileKey)) // after the elements, of file, id and schema
-	for at := -3 * elementLen; at < 0; at++ {
+	keys := bytes.Index(intact, []byte(fileKey)) // after the elements, of file and schema
+	for at := -2 * elementLen; at < 0; at++ {
 		if at&(elementLen-1) < leafFlags.size {
 			continue // flags, of which one bit has a meaning
 		}
 		file := bytes.Clone(intact)
 		for i := range file { // each version of the bucket
-			if bytes.HasPrefix(intact[i:], intact[keys-3*elementLen:keys+2]) {
-				file[i+3*elementLen+at] ^= 0x41
+			if bytes.HasPrefix(intact[i:], intact[keys-2*elementLen:keys+2]) {
+				file[i+2*elementLen+at] ^= 0x41
 			}
 		}
 		must.Do(t, os.WriteFile(path, file, 0o600))

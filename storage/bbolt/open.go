@@ -108,23 +108,19 @@ func ensure(path string) error {
 
 // initialise makes an empty file a store without plants.
 func initialise(file *os.File) error {
-	return editFile(file, func(tx *bolt.Tx) error {
+	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout})
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
 		_, plantsErr := tx.CreateBucket([]byte(plantsBucket))
 		bucket, metaErr := tx.CreateBucket([]byte(metaBucket))
 		if err := errors.Join(plantsErr, metaErr); err != nil {
 			return err
 		}
-		return errors.Join(bucket.Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10)), putID(tx), putOwn(tx, file))
+		return errors.Join(bucket.Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10)), putOwn(tx, file))
 	})
-}
-
-// editFile commits a transaction to a temporary file.
-func editFile(file *os.File, edit func(tx *bolt.Tx) error) error {
-	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout})
-	if err != nil {
-		return err
-	}
-	return errors.Join(db.Update(edit), db.Close())
+	return errors.Join(err, db.Close())
 }
 
 // initialMapping returns how many bytes of the file bbolt should map at first, 0 for what the file
@@ -152,9 +148,6 @@ func (e *Engine) openFile(ctx context.Context, name string, flag int) (*os.File,
 	}
 	if err = lockFile(file, e.writable); err == nil {
 		err = e.verify(ctx, file)
-	}
-	if err == nil {
-		err = unlockFile(file) // bbolt locks it
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -225,7 +218,7 @@ func (e *Engine) verify(ctx context.Context, file *os.File) error {
 		return err
 	}
 	e.own = isOwn(bucket, file)
-	return verifySchema(bucket)
+	return verifySchema(bucket[schemaKey])
 }
 
 // start prepares an open database for writing, or returns why it must not be written to.

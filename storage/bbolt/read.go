@@ -51,10 +51,10 @@ func (e *Engine) List(_ context.Context, from int64, descending bool) iter.Seq2[
 		for next := keyOf(from); next != nil; {
 			chunk, after, err := e.readChunk(next, descending)
 			if err != nil { // the rest cannot be read
-				chunk, after = append(chunk, listItem{storage.Record{ID: idOf(next)}, err}), nil
+				chunk, after = append(chunk, storage.Item{Record: storage.Record{ID: idOf(next)}, Err: err}), nil
 			}
-			for _, l := range chunk {
-				if !yield(l.record, l.err) {
+			for _, item := range chunk {
+				if !yield(item.Record, item.Err) {
 					return
 				}
 			}
@@ -63,14 +63,9 @@ func (e *Engine) List(_ context.Context, from int64, descending bool) iter.Seq2[
 	}
 }
 
-// A listItem is a record of a chunk, or only its id and why it cannot be read.
-type listItem struct {
-	record storage.Record
-	err    error
-}
-
-// readChunk returns a chunk of the plants from key start on, and the key after it, nil at the end.
-func (e *Engine) readChunk(start []byte, descending bool) (chunk []listItem, next []byte, err error) {
+// readChunk returns a chunk of the plants from key start on, and the key after it, nil at the end. Of a
+// plant that cannot be read it returns only the id, and why.
+func (e *Engine) readChunk(start []byte, descending bool) (chunk []storage.Item, next []byte, err error) {
 	err = e.view(func(plants *bolt.Bucket) error {
 		c := plants.Cursor()
 		key, value := c.Seek(start)
@@ -92,7 +87,7 @@ func (e *Engine) readChunk(start []byte, descending bool) (chunk []listItem, nex
 				return nil
 			}
 			record, err := decode(key, value)
-			chunk = append(chunk, listItem{record, err})
+			chunk = append(chunk, storage.Item{Record: record, Err: err})
 			size, last = size+len(value), key
 		}
 		return nil

@@ -1,9 +1,7 @@
 package bbolt
 
 import (
-	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -22,16 +20,13 @@ const (
 	plantsBucket = "plants" // its sequence is the number of plants
 	metaBucket   = "meta"
 	schemaKey    = "schema" // the schema version, in decimal
-	idKey        = "id"     // the database's own random id, in hexadecimal
-	idLen        = 16       // bytes
 	fileKey      = "file"   // the identity of the file in its file system
 
 	schemaVersion = 1
 )
 
-// verifySchema refuses a version of the schema, or an id, that this package does not know.
-func verifySchema(bucket map[string]string) error {
-	schema, id := bucket[schemaKey], bucket[idKey]
+// verifySchema refuses a version of the schema that this package does not know.
+func verifySchema(schema string) error {
 	version, err := strconv.Atoi(schema)
 	switch {
 	case err != nil || version < 1:
@@ -39,16 +34,7 @@ func verifySchema(bucket map[string]string) error {
 	case version > schemaVersion:
 		return refusal("has schema version %d, and this plantstore supports versions up to %d: upgrade plantstore", version, schemaVersion)
 	}
-	if decoded, err := hex.DecodeString(id); err != nil || len(decoded) != idLen {
-		return corrupt("is corrupt (its id is %q)", id)
-	}
 	return nil
-}
-
-func putID(tx *bolt.Tx) error {
-	id := make([]byte, idLen)
-	_, _ = rand.Read(id) // never fails
-	return tx.Bucket([]byte(metaBucket)).Put([]byte(idKey), hex.AppendEncode(nil, id))
 }
 
 // isOwn reports whether the file is the one in which a server has stored this bucket, not a copy.

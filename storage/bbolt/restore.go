@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"plantstore/internal/files"
 	"plantstore/storage"
 )
@@ -20,7 +18,7 @@ import (
 const keptTime = ".replaced-20060102T150405.000Z"
 
 // Restore replaces the database path by a copy of the file backup, if that is intact; else
-// it returns a *CorruptStoreError. The copy gets a new id. The replaced database stays under the
+// it returns a *CorruptStoreError. The replaced database stays under the
 // name kept, which is empty if there was none. A database that another process has open is not
 // touched: the error matches [storage.ErrLocked]. Nor is one that is created meanwhile: the error
 // matches [fs.ErrExist]. Whenever the process dies, one of the two databases is at path, intact.
@@ -37,10 +35,8 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		if err := source.Snapshot(ctx, file); err != nil {
 			return err
 		}
-		if plants, err = Check(ctx, file); err != nil {
-			return err
-		}
-		return editFile(file, func(tx *bolt.Tx) error { return errors.Join(putID(tx), putOwn(tx, file)) })
+		plants, err = Check(ctx, file)
+		return err
 	}
 	unlock, err := lock(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	bolt "go.etcd.io/bbolt"
-
 	"plantstore/internal/must"
 	"plantstore/storage"
 )
@@ -31,24 +29,6 @@ func TestRestoreThroughLink(t *testing.T) {
 	wantIntact(t, link, 3)
 	wantIntact(t, path, 3)
 	wantIntact(t, kept, 10)
-}
-
-// TestRestoreChangesID checks that a restored database has another id than its backup.
-func TestRestoreChangesID(t *testing.T) {
-	t.Parallel()
-	backup, path := newFile(t, 3), newPath(t)
-	_, _, err := Restore(t.Context(), path, backup)
-	must.Do(t, err)
-	idOfFile := func(path string) (id string) {
-		edit(t, path, func(tx *bolt.Tx) error {
-			id = string(tx.Bucket([]byte(metaBucket)).Get([]byte(idKey)))
-			return nil
-		})
-		return id
-	}
-	if before, after := idOfFile(backup), idOfFile(path); before == after {
-		t.Errorf("both have the id %s", after)
-	}
 }
 
 // A meanwhile is a context that calls a function once there is a file in a directory.

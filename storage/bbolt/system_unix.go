@@ -56,6 +56,3 @@ func tryLock(file *os.File, exclusive bool) error {
 	}
 	return err
 }
-
-// unlockFile lets bbolt lock file, which here it can at any time.
-func unlockFile(*os.File) error { return nil }

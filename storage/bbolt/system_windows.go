@@ -42,25 +42,16 @@ func reserveMapping(file *os.File, size int64) error {
 	return nil
 }
 
-// lockedBytes returns the place of the byte that bbolt locks.
-func lockedBytes() *windows.Overlapped {
-	return &windows.Overlapped{Offset: math.MaxUint32, OffsetHigh: math.MaxUint32}
-}
-
-// tryLock locks file, or returns bbolt's error for a locked file.
+// tryLock returns bbolt's error for a locked file. It does not keep the lock, which bbolt could not take then.
 func tryLock(file *os.File, exclusive bool) error {
 	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if exclusive {
 		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	err := windows.LockFileEx(windows.Handle(file.Fd()), how, 0, 1, 0, lockedBytes())
+	handle, place := windows.Handle(file.Fd()), &windows.Overlapped{Offset: math.MaxUint32, OffsetHigh: math.MaxUint32} // as bbolt
+	err := windows.LockFileEx(handle, how, 0, 1, 0, place)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return bolterrors.ErrTimeout
 	}
-	return err
-}
-
-// unlockFile lets bbolt lock file.
-func unlockFile(file *os.File) error {
-	return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, lockedBytes())
+	return errors.Join(err, windows.UnlockFileEx(handle, 0, 1, 0, place))
 }
