@@ -4,17 +4,21 @@
 //
 // The files of this package:
 //
-//	system_*                     platform-specific code
-//	pages.go, record.go          the content of the file
-//	errors.go                    the errors of opening it, and of a full disk
-//	bbolt.go                     an open database, and its transactions
-//	grow.go                      space for a transaction
-//	commit.go                    a create, the transaction that stores it, and the outcome if that fails
-//	read.go                      reading, copies, and verification
-//	open.go, restore.go          opening and replacing a database
+//	errors.go           the errors of opening a file, and of a full disk
+//	system_*            platform-specific code
+//	record.go, pages.go the content of the file
+//	bbolt.go            an open database, and its transactions
+//	grow.go             space for a transaction
+//	commit.go           a create, the transaction that stores it, and the outcome if that fails
+//	read.go             reading, copies, and verification
+//	open.go, restore.go opening and replacing a database
+//
+// A file calls only those above it.
 package bbolt
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -121,6 +125,14 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 		ended = true
 	}()
 	return do(tx)
+}
+
+// explainCorrupt returns the cause of err: a page that cannot be read may have been cut off.
+func (e *Engine) explainCorrupt(err error) error {
+	if !e.writable || !errors.Is(err, storage.ErrCorrupt) {
+		return err
+	}
+	return cmp.Or(e.verifyFile(), err)
 }
 
 // view calls read with the bucket of plants.

@@ -149,14 +149,6 @@ func (e *Engine) classify(txid uint64, cause error) error {
 	return fmt.Errorf("commit: %w", cause)
 }
 
-// explainCorrupt returns the cause of err: a page that cannot be read may have been cut off.
-func (e *Engine) explainCorrupt(err error) error {
-	if !e.writable || !errors.Is(err, storage.ErrCorrupt) {
-		return err
-	}
-	return cmp.Or(e.verifyFile(), err)
-}
-
 // mayHaveHappened reports whether a meta page is of transaction txid, or corrupt: bbolt writes the
 // new meta page last. The mapping is read first: some file systems let a write fail and keep it in
 // their cache until it is read again.

@@ -51,7 +51,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 
 // OpenFile is [Open] for the file path.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
-	return Open(context.Background(), storage.Location{Path: path}, options)
+	return Open(context.Background(), storage.Location{Scheme: storage.DefaultScheme, Path: path}, options)
 }
 
 // open opens the file path as an engine.

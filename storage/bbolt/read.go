@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
-	"os"
 	"strings"
 
 	bolt "go.etcd.io/bbolt"
@@ -142,20 +140,6 @@ func (c *cancelWriter) Write(p []byte) (n int, err error) {
 		n, c.err = c.w.Write(p)
 	}
 	return n, c.err
-}
-
-// Check reads the store in a file as [storage.Store.Check] does. It returns the number of plants,
-// or a *CorruptStoreError if the store is not intact.
-func Check(ctx context.Context, file *os.File) (plants int64, err error) {
-	e, err := open(ctx, file.Name(), storage.Options{ReadOnly: true})
-	if err != nil {
-		return 0, err
-	}
-	report, err := e.Check(ctx)
-	if err == nil && !report.Intact() {
-		err = &CorruptStoreError{report}
-	}
-	return report.Plants, errors.Join(err, e.Close())
 }
 
 // Check implements [storage.FileEngine]. The store must be open for reading: commits free and reuse

@@ -64,6 +64,20 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	return plants, kept, err
 }
 
+// Check reads the store in a file as [storage.Store.Check] does. It returns the number of plants,
+// or a *CorruptStoreError if the store is not intact.
+func Check(ctx context.Context, file *os.File) (plants int64, err error) {
+	e, err := open(ctx, file.Name(), storage.Options{ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	report, err := e.Check(ctx)
+	if err == nil && !report.Intact() {
+		err = &CorruptStoreError{report}
+	}
+	return report.Plants, errors.Join(err, e.Close())
+}
+
 // lock prevents other processes from opening the database path, intact or not, until unlock is called.
 // Its errors are those of opening it, for [explain].
 func lock(path string) (unlock func() error, err error) {
