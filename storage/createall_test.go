@@ -43,10 +43,10 @@ func TestBulkHasItsTurn(t *testing.T) {
 		want(t, "first", first)
 		e.commit(t, taken("b"), 2, 8, 9)
 		want(t, "queued", queued)
-		wantExists(t, "second", second, false)
-		wantExists(t, "2", bulk, false)
+		want(t, "second", second, errDifferent)
+		want(t, "2", bulk, errDifferent)
 		want(t, "8", bulk)
-		wantExists(t, "8 again", bulk, true)
+		want(t, "8 again", bulk, errIdentical)
 		e.commit(t, succeed, 2)
 		want(t, "after", after)
 	})
@@ -94,19 +94,5 @@ func TestBulkWhoseContextEnds(t *testing.T) {
 		wantNone(t, "taken", taken)
 		e.commit(t, succeed, 1)
 		want(t, "taken", taken)
-	})
-}
-
-func TestBulkMeetsStop(t *testing.T) {
-	t.Parallel()
-	run(t, func(t *testing.T, e *testEngine) {
-		first := e.create(t.Context(), 1, "a")
-		queued := e.createAll(t.Context(), "a", 2, 3)
-		e.commit(t, func([]storage.Item) error { panic(errHum) }, 1)
-		want(t, "first", first, storage.ErrUnknown)
-		for _, bulk := range []<-chan error{queued, e.createAll(t.Context(), "a", 4, 5)} {
-			want(t, "bulk", bulk, storage.ErrUnavailable)
-			want(t, "bulk", bulk, storage.ErrUnavailable)
-		}
 	})
 }

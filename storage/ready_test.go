@@ -30,11 +30,11 @@ func TestFailingCommits(t *testing.T) {
 	run(t, func(t *testing.T, e *testEngine) {
 		commits := 0
 		e.store.ObserveCommits(func(int, time.Duration) { commits++ })
-		e.createNow(t, 1, failOne(errHum), "failed")
+		e.createNow(t, 1, failOne(errHum), errHum)
 		wantFailing(t, e, "after a bad plant", nil)
-		e.createNow(t, 1, fail(errHum), "failed")
+		e.createNow(t, 1, fail(errHum), errHum)
 		wantFailing(t, e, "after a failed commit", errHum)
-		e.createNow(t, 2, taken("b"), "different")
+		e.createNow(t, 2, taken("b"), errDifferent)
 		for range 3 {
 			time.Sleep(time.Second - time.Nanosecond)
 			wantFailing(t, e, "before an empty batch", errHum)
@@ -58,24 +58,24 @@ func TestFailingCommits(t *testing.T) {
 func TestCreateAfterFailure(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
-		e.createNow(t, 1, fail(errHum), "failed")
+		e.createNow(t, 1, fail(errHum), errHum)
 		slow, queued := e.create(t.Context(), 1, "a"), e.create(t.Context(), 2, "a")
 		time.Sleep(time.Minute)
 		if n := e.store.Stats().QueuedCreates; n != 1 {
 			t.Errorf("%d creates are queued, want 1", n)
 		}
 		e.commit(t, taken("a"), 1)
-		wantExists(t, "an id that is taken", slow, true)
+		want(t, "an id that is taken", slow, errIdentical)
 		e.commit(t, taken("a"), 2)
-		wantExists(t, "an id that is taken", queued, true)
+		want(t, "an id that is taken", queued, errIdentical)
 		time.Sleep(time.Second)
 		e.commit(t, fail(errHum))
-		e.createNow(t, 1, succeed, "created")
+		e.createNow(t, 1, succeed)
 		wantFailing(t, e, "after a create", nil)
 		time.Sleep(time.Minute) // an empty batch would block
 		for id, full := range []func([]storage.Item) error{fail(storage.ErrNoSpace), failOne(storage.ErrNoSpace)} {
-			e.createNow(t, int64(id), full, "no space")
-			e.createNow(t, 3, succeed, "created")
+			e.createNow(t, int64(id), full, storage.ErrNoSpace)
+			e.createNow(t, 3, succeed)
 			wantFailing(t, e, "after a small create", storage.ErrNoSpace)
 			time.Sleep(time.Second)
 			e.commit(t, succeed)
@@ -90,7 +90,7 @@ func TestFailingStart(t *testing.T) {
 	t.Parallel()
 	runWith(t, storage.Limits{}, fail(storage.ErrNoSpace), func(t *testing.T, e *testEngine) {
 		wantFailing(t, e, "at first", storage.ErrNoSpace)
-		e.createNow(t, 1, taken("a"), "identical")
+		e.createNow(t, 1, taken("a"), errIdentical)
 		wantFailing(t, e, "after an id that is taken", storage.ErrNoSpace)
 		time.Sleep(time.Second)
 		e.commit(t, succeed)

@@ -80,7 +80,7 @@ func TestFailedReset(t *testing.T) {
 		failed := e.reset(t.Context())
 		e.commit(t, fail(storage.ErrNoSpace), 10)
 		want(t, "failed", failed, storage.ErrNoSpace)
-		e.createNow(t, 1, succeed, "created")
+		e.createNow(t, 1, succeed)
 		panicked, behind := e.reset(t.Context()), e.reset(t.Context())
 		e.commit(t, func([]storage.Item) error { panic(errHum) }, 10)
 		want(t, "panicked", panicked, storage.ErrUnknown)

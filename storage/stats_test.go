@@ -35,8 +35,8 @@ func TestStats(t *testing.T) {
 		}
 		e.commit(t, succeed, 2)
 		want(t, "second", second)
-		wantExists(t, "third", third, true)
-		e.createNow(t, 3, taken("c"), "different")
+		want(t, "third", third, errIdentical)
+		e.createNow(t, 3, taken("c"), errDifferent)
 		n = e.store.Stats()
 		if n.FailedCommits != 1 || n.Created != 1 || !slices.Equal(commits, []int{1, 1, 1}) {
 			t.Errorf("after one plant, and an id that is taken: %+v, commits %v", n, commits)

@@ -31,7 +31,7 @@ func TestStop(t *testing.T) {
 				committed := e.create(t.Context(), 1, "a")
 				ctx, cancel := context.WithCancel(t.Context())
 				withdrawn := e.create(ctx, 2, "a")
-				queued := e.create(t.Context(), 2, "a")
+				queued, bulk := e.create(t.Context(), 2, "a"), e.createAll(t.Context(), "a", 2, 3)
 				cancel()
 				want(t, "withdrawn", withdrawn, storage.ErrOverloaded)
 				e.commit(t, func([]storage.Item) error {
@@ -46,6 +46,10 @@ func TestStop(t *testing.T) {
 					t.Errorf("committed: %v, want: %v", err, test.want)
 				}
 				want(t, "queued", queued, storage.ErrUnavailable)
+				for _, bulk := range []<-chan error{bulk, e.createAll(t.Context(), "a", 4, 5)} {
+					want(t, "bulk", bulk, storage.ErrUnavailable)
+					want(t, "bulk", bulk, storage.ErrUnavailable)
+				}
 				wantStopped(t, e)
 				<-e.store.Stopped()
 			})
