@@ -1,16 +1,12 @@
 package plantio_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"plantstore/internal/must"
 	"plantstore/internal/plantio"
-	"plantstore/storage"
 )
 
 // FuzzRead reads arbitrary files as JSON Lines or an array, and as CSV. Reading must end, and the plants
@@ -27,44 +23,18 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		formats := []plantio.Format{plantio.JSONLines, plantio.CSV}
 		for _, format := range formats {
-			records, bad := readAll(t, text, format)
+			records, bad := read(t, format, string(text))
 			var elements []json.RawMessage
-			if format == plantio.JSONLines && json.Unmarshal(text, &elements) == nil && len(elements) != len(records)+bad {
-				t.Errorf("the array has %d elements, but %d plants and %d bad ones were read", len(elements), len(records), bad)
+			if format == plantio.JSONLines && json.Unmarshal(text, &elements) == nil && len(elements) != len(records)+len(bad) {
+				t.Errorf("the array has %d elements, but %d plants and %d bad ones were read", len(elements), len(records), len(bad))
 			}
 			for _, through := range formats {
-				var file bytes.Buffer
-				w := plantio.NewWriter(&file, through)
-				for _, r := range records {
-					if err := w.Write(r); err != nil {
-						t.Fatalf("%+v is not written: %v", r, err)
-					}
-				}
-				must.Do(t, w.Flush())
-				again, _ := readAll(t, file.Bytes(), through)
+				file := write(t, through, records)
+				again, _ := read(t, through, file)
 				if diff := cmp.Diff(records, again); diff != "" {
-					t.Errorf("through %q (-read +read again):\n%s", &file, diff)
+					t.Errorf("through %q (-read +read again):\n%s", file, diff)
 				}
 			}
 		}
 	})
-}
-
-// readAll returns the plants in a file, and the number of bad lines.
-func readAll(t *testing.T, text []byte, format plantio.Format) (records []storage.Record, bad int) {
-	t.Helper()
-	in := plantio.NewReader(bytes.NewReader(text), format, int64(len(text)+1000))
-	for range len(text) + 3 {
-		record, _, err := in.Read()
-		switch {
-		case errors.As(err, new(*plantio.LineError)):
-			bad++
-			continue
-		case err != nil: // io.EOF, or the rest has no row boundaries
-			return records, bad
-		}
-		records = append(records, record)
-	}
-	t.Fatalf("reading %q does not end", text)
-	return nil, 0
 }

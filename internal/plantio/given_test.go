@@ -2,9 +2,7 @@ package plantio_test
 
 import (
 	"compress/gzip"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -59,7 +57,7 @@ func givenFiles(t *testing.T) map[string]givenFile {
 		server = "has its plants in the array plants of an object: run jq -c '.plants[]' FILE" + pipe
 		binary = "is a binary file: save a spreadsheet as UTF-8 CSV with commas, and a database with plantstore plants export"
 	)
-	refused := func(text, reason string) givenFile { return givenFile{text, "", []string{reason}} }
+	refused := func(text, reason string) givenFile { return givenFile{text, "", []string{"format: " + reason}} }
 	inUTF16 := func(text, name, pipe string) givenFile {
 		return refused(text, "is in "+name+": save it as UTF-8, or run iconv -f "+name+" -t UTF-8 FILE"+pipe)
 	}
@@ -115,26 +113,10 @@ func givenFiles(t *testing.T) map[string]givenFile {
 func TestGivenFiles(t *testing.T) {
 	t.Parallel()
 	for name, file := range givenFiles(t) {
-		in := plantio.NewReader(strings.NewReader(file.text), plantio.FormatOf(name), maxBytes)
-		var ids, bad []string
-		for {
-			record, _, err := in.Read()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err == nil {
-				ids = append(ids, fmt.Sprint(record.ID))
-				continue
-			}
-			if errors.As(err, new(*plantio.LineError)) {
-				bad = append(bad, err.Error())
-				continue
-			}
-			if !errors.As(err, new(*plantio.FormatError)) {
-				err = fmt.Errorf("final: %w", err)
-			}
-			bad = append(bad, err.Error())
-			break
+		records, bad := read(t, plantio.FormatOf(name), file.text)
+		var ids []string
+		for _, record := range records {
+			ids = append(ids, fmt.Sprint(record.ID))
 		}
 		if diff := cmp.Diff(file.bad, bad); diff != "" || strings.Join(ids, " ") != file.ids {
 			t.Errorf("%s: the plants %v, want %s; bad lines (-want +got):\n%s", name, ids, file.ids, diff)

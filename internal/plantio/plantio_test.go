@@ -41,24 +41,28 @@ func write(t testing.TB, format plantio.Format, records []storage.Record) string
 	return text.String()
 }
 
-// read returns the plants of a text and the errors of its other lines.
+// read returns the plants of a text and the errors of its other lines. The last one begins with "format: " if
+// the file is not in its format, or with "final: ".
 func read(t testing.TB, format plantio.Format, text string) (records []storage.Record, bad []string) {
 	t.Helper()
 	in := plantio.NewReader(strings.NewReader(text), format, maxBytes)
-	for {
+	for range len(text) + 3 {
 		record, _, err := in.Read()
-		var lineErr *plantio.LineError
 		switch {
 		case errors.Is(err, io.EOF):
 			return records, bad
-		case errors.As(err, &lineErr):
-			bad = append(bad, lineErr.Error())
+		case errors.As(err, new(*plantio.LineError)):
+			bad = append(bad, err.Error())
+		case errors.As(err, new(*plantio.FormatError)):
+			return records, append(bad, "format: "+err.Error())
 		case err != nil:
 			return records, append(bad, "final: "+err.Error())
 		default:
 			records = append(records, record)
 		}
 	}
+	t.Fatalf("reading %.1000q does not end", text)
+	return nil, nil
 }
 
 // TestRoundTrip writes arbitrary plants and reads them. Both must be equal, in all fields, also future
@@ -101,7 +105,7 @@ const (
 // rows returns CSV by name.
 func rows() map[string]readText {
 	return map[string]readText{
-		"twice":         {"id,name,id\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but is "id,name,id"`}},
+		"twice":         {"id,name,id\n", nil, []string{`format: line 1: must name the columns id, name and tag, each once, but is "id,name,id"`}},
 		"names only":    {"id,name\n", nil, nil},
 		"no tags":       {"name,id\na,1\n", []string{one}, nil},
 		"as from Excel": {"\ufeffid,name,tag\r\n1,\"a\r\nb\",\r\n", []string{`{"id":1,"name":"a\nb"}`}, nil},
@@ -138,7 +142,7 @@ func rows() map[string]readText {
 		},
 		"empty rows": {"id,name,tag\r\n1,a,\r\n\r\n,,\r\n\"\",,\r\n,,,,\r\n2,b,t\r\n", []string{one, two}, nil},
 		"capitals":   {"ID,Name,Tag,NOTE\n2,b,t,x\n", []string{two}, nil},
-		"both cases": {"id,name,ID\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but is "id,name,ID"`}},
+		"both cases": {"id,name,ID\n", nil, []string{`format: line 1: must name the columns id, name and tag, each once, but is "id,name,ID"`}},
 		"half a string": {
 			"id,name\n1,\"\"\"a\"\n2,\"\"\"a\"\",\"\"tag\"\":\"\"b\"\"\"\n", nil,
 			[]string{
