@@ -118,7 +118,8 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestNames checks which names in a directory survive a power failure.
+// TestNames checks which names survive a power failure. A directory with an unsynced name is lost with all its
+// contents.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	link := Op{Kind: Link, Node: rootNode, Name: "g", Child: fileNode}
@@ -135,48 +136,15 @@ func TestNames(t *testing.T) {
 		"create, second sync":      {[]Op{create[0], failed, dirSynced}, "f="},
 		"link and unlink":          {slices.Concat(create, []Op{link, unlink}), ",f=,f= g=,g="},
 		"link, synced, and unlink": {slices.Concat(create, []Op{link, dirSynced, unlink}), "f= g=,g="},
+		"a directory": {[]Op{
+			{Kind: Create, Node: rootNode, Name: "d", Child: 3, Mode: syscall.S_IFDIR | 0o700},
+			{Kind: Create, Node: 3, Name: "f", Child: fileNode, Mode: syscall.S_IFREG | 0o600},
+			write("a", 0), synced(false),
+			{Kind: SyncDir, Node: 3},
+		}, ",d= d/f=a"},
 	} {
 		if got := images(tt.log, None, All, Random); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
-	}
-}
-
-// TestDirectories checks that a directory with an unsynced name is lost with all its contents.
-func TestDirectories(t *testing.T) {
-	t.Parallel()
-	log := []Op{
-		{Kind: Create, Node: rootNode, Name: "d", Child: 3, Mode: syscall.S_IFDIR | 0o700},
-		{Kind: Create, Node: 3, Name: "f", Child: fileNode, Mode: syscall.S_IFREG | 0o600},
-		write("a", 0), synced(false),
-		{Kind: SyncDir, Node: 3},
-	}
-	if got, want := images(log, None, All, Random), ",d= d/f=a"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestTakesSpace(t *testing.T) {
-	t.Parallel()
-	d := newDisk()
-	for _, tt := range []struct {
-		op   Op
-		want bool
-	}{
-		{create[0], true},
-		{create[1], false},
-		{truncate(3 * blockSize), true},
-		{truncate(2 * blockSize), false},
-		{write("a", blockSize), true},
-		{write("b", blockSize+7), false},
-		{write("across", blockSize-1), true},
-		{synced(false), false},
-		{Op{Kind: Link, Node: rootNode, Name: "g", Child: fileNode}, true},
-		{Op{Kind: Unlink, Node: rootNode, Name: "g"}, false},
-	} {
-		if got := d.takesSpace(tt.op); got != tt.want {
-			t.Errorf("%s at %d: %t, want %t", tt.op.Kind, tt.op.Offset, got, tt.want)
-		}
-		d.apply(tt.op)
 	}
 }
