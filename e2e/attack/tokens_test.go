@@ -49,7 +49,7 @@ func TestLongRequestsAreLoggedShort(t *testing.T) {
 }
 
 // TestTokensAreHidden sends valid tokens, whatever their header contains, in every place of a request, and
-// checks that neither the log nor a view of the kept requests has a part of one (C4.25).
+// checks that neither the log nor a view of the kept requests has a part of one, and the log not the secret (C4.25).
 func TestTokensAreHidden(t *testing.T) {
 	t.Parallel()
 	s := plantstore.Start(t, plantstore.Options{
@@ -76,6 +76,8 @@ func TestTokensAreHidden(t *testing.T) {
 			"POST /plants?token=TOKEN&hidden=HIDDEN HTTP/1.1\r\nHost: x\r\nAuthorization: TOKEN\r\n\r\n",
 			"POST /TOKEN HTTP/1.1\r\nHost: x\r\nAUTHORIZATION:bearer   TOKEN\r\n\r\n",
 			"GET /a/HIDDEN/b-TOKEN/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer\r\n TOKEN\r\nAuthorization: TOKEN\r\n\r\n",
+			"POST /plants HTTP/1.1\r\nHost: x\r\nExpect: TOKEN\r\nContent-Type: TOKEN\r\nOrigin: TOKEN\r\nAuthorization: Basic TOKEN\r\n\r\n",
+			"POST /plants HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: TOKEN\r\nAuthorization: Bearer TOKEN TOKEN\r\n\r\n",
 			"TOKEN /plants HTTP/1.1\r\nHost: x\r\n\r\n",
 			"GET /plants TOKEN\r\nHost: x\r\n\r\n",
 			"POST /plants?api_key=opaque-credential HTTP/1.1\r\nHost: x\r\nX-Auth-Token: opaque-credential\r\nAuthorisation: Bearer opaque-credential\r\nAuthorization: opaque-credential x\r\n\r\n",
@@ -85,6 +87,7 @@ func TestTokensAreHidden(t *testing.T) {
 			must.Get(plantstore.Dial(t, s.BaseURL).Do(replacer.Replace(template)))(t)
 		}
 		for _, body := range []string{
+			`{"id":1,"name":null,"` + secret + `":1}`, `{"TOKEN":1,"TOKEN":2}`,
 			`{"id":1,"name":"TOKEN ESCAPED"}`, `{"id":"ESCAPED TOKEN"`, `{"id":1,"name":"LONG TOKEN"}`,
 			`{"id":"TOKEN` + strings.Repeat("x", 1<<20-2000) + `"`,
 		} {
@@ -106,6 +109,9 @@ func TestTokensAreHidden(t *testing.T) {
 	views["the log"] = s.Log()
 	if !strings.Contains(s.Log(), `"path":"/REDACTED"`) || !strings.Contains(s.Log(), `"method":"REDACTED"`) {
 		t.Error("no path or no method is REDACTED in the log")
+	}
+	if strings.Contains(s.Log(), secret) {
+		t.Errorf("the log has the secret:\n%s", s.Log())
 	}
 	for name, text := range views {
 		if n := strings.Count(text, "REDACTED"); n < 16 {
