@@ -9,17 +9,12 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/e2e/internal/reexec"
 )
 
 // databaseFile is the path of the database, relative to the working directory of the server.
 const databaseFile = "data/plants.db"
 
 func TestMain(m *testing.M) {
-	plants := catalogue()
-	if code, child := reexec.Main(func(path string) any { return inspect(path, plants) }); child {
-		os.Exit(code)
-	}
 	if code, done := runIsolated(); done {
 		os.Exit(code)
 	}
