@@ -5,10 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
+	"plantstore/e2e/internal/document"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/must"
 )
@@ -17,11 +17,9 @@ import (
 // its program and its test compile beside an import of each public package, and the test passes.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
-	document := string(tools.ProjectFile(t, "docs/go.md"))
-	sources := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(document, -1)
-	_, rest, _ := strings.Cut(document, "```sh\n")
-	commands, _, _ := strings.Cut(rest, "```")
-	if len(sources) != 2 || commands == "" {
+	text := string(tools.ProjectFile(t, "docs/go.md"))
+	sources, commands := document.Blocks(text, "go"), document.Blocks(text, "sh")
+	if len(sources) != 2 || len(commands) == 0 {
 		t.Fatalf("the document has %d sources, and the commands %q", len(sources), commands)
 	}
 	dir := t.TempDir()
@@ -40,10 +38,10 @@ func TestLibrary(t *testing.T) {
 			imports += fmt.Sprintf("import _ %q\n", path)
 		}
 	}
-	for name, text := range map[string]string{"main.go": sources[0][1], "main_test.go": sources[1][1], "imports_test.go": imports} {
+	for name, text := range map[string]string{"main.go": sources[0], "main_test.go": sources[1], "imports_test.go": imports} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	run(strings.ReplaceAll(commands, "../plantstore", tools.Project(t)) + "go mod tidy")
+	run(strings.ReplaceAll(commands[0], "../plantstore", tools.Project(t)) + "go mod tidy")
 	for _, flags := range []string{"", "-tags=" + strings.TrimSpace(string(tools.ProjectFile(t, ".ci/tags")))} {
 		run("go build -o plants " + flags + " . && go test " + flags + " .")
 	}

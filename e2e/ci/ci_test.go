@@ -20,6 +20,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"plantstore/e2e/internal/document"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/must"
@@ -221,12 +222,9 @@ func TestWorkflowsArePinned(t *testing.T) {
 }
 
 // blocks returns the blocks of YAML in docs/ci.md.
-func blocks(t *testing.T) (found []string) {
+func blocks(t *testing.T) []string {
 	t.Helper()
-	for _, block := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/ci.md"), -1) {
-		found = append(found, string(block[1]))
-	}
-	return found
+	return document.Blocks(string(tools.ProjectFile(t, "docs/ci.md")), "yaml")
 }
 
 // TestWorkflows checks that the linter accepts the workflows of the project and the examples for

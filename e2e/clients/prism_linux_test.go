@@ -45,7 +45,7 @@ func TestPrismFindsNoViolation(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})
 	all := sections(t)
-	prism := all[slices.IndexFunc(all, func(s section) bool { return s.name == "Prism" })].blocks[0].text
+	prism := all[slices.IndexFunc(all, func(s section) bool { return s.name == "Prism" })].steps[0].Command
 	url, log := startPrism(t, strings.ReplaceAll(prism, documented, strings.TrimPrefix(server.BaseURL, "http://")))
 	out, err := plantstore.Command(t, t.TempDir(), []string{"TOKEN=" + server.Token()}, "conformance", "--url", url).CombinedOutput()
 	if !strings.Contains(string(out), "deviates from the contract") {
