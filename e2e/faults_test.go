@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 	"plantstore/models"
 )
@@ -180,15 +180,9 @@ func TestFaultsOfTheStore(t *testing.T) {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	openssl := func(args ...string) {
-		cmd := exec.CommandContext(t.Context(), tools.Require(t, "openssl"), args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", cmd, err, out)
-		}
-	}
-	openssl("genrsa", "-traditional", "-out", "key.pem", "3072")
-	openssl("pkey", "-in", "key.pem", "-pubout", "-out", "key.pub")
+	key, public := filepath.Join(dir, "key.pem"), filepath.Join(dir, "key.pub")
+	process.Run(t, tools.Require(t, "openssl"), "genrsa", "-traditional", "-out", key, "3072")
+	process.Run(t, "openssl", "pkey", "-in", key, "-pubout", "-out", public)
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"FAULTS=always", "RATE_LIMIT=500/s", "JWT_PUBLIC_KEYS=key.pub", "LOG_LEVEL=error"}})
 	token := server.Token("--key", "key.pem", "--alg", "PS512")
 	out, err := plantstore.Command(t, dir, nil, "conformance", "--url", server.BaseURL, "--level", "wire", "--fresh", "--format", "junit",

@@ -2,18 +2,14 @@ package attack
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"unicode"
 
@@ -44,21 +40,6 @@ func checkOutput(t *testing.T, command, output string, words ...string) {
 	}
 }
 
-// onTerminal returns the output of a command with one terminal as stdout and stderr.
-func onTerminal(t *testing.T, cmd *exec.Cmd) string {
-	t.Helper()
-	master, tty := terminal.Open(t)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
-	must.Do(t, cmd.Start())
-	_ = tty.Close()
-	text, err := io.ReadAll(master)
-	if err != nil && !errors.Is(err, syscall.EIO) { // the other side is closed
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // some commands are expected to fail
-	return string(text)
-}
-
 // TestStoredEscapesOnTerminal checks that plants of clients are escaped on a terminal, and
 // exact in an export.
 func TestStoredEscapesOnTerminal(t *testing.T) {
@@ -77,7 +58,7 @@ func TestStoredEscapesOnTerminal(t *testing.T) {
 		"plants list", "plants list --format jsonl", "plants list --format csv", "plants get 1", "plants get 1 --format jsonl",
 		"plants export -", "plants export --format csv -",
 	} {
-		shown := onTerminal(t, plantstore.Command(t, dir, nil, strings.Fields(command)...))
+		shown := terminal.Output(t, plantstore.Command(t, dir, nil, strings.Fields(command)...))
 		checkOutput(t, command, shown, "forged", `\u009b2J`, `\u202e`)
 		if !strings.Contains(command, "jsonl") && command != "plants export -" {
 			continue
@@ -111,7 +92,7 @@ func TestEscapesInMessages(t *testing.T) {
 		"an id":             {"plants", "get", escapes},
 		"a directory":       {"check", "--storage-url", "bbolt:\u202e/x"},
 	} {
-		shown := onTerminal(t, plantstore.Command(t, dir, nil, args...))
+		shown := terminal.Output(t, plantstore.Command(t, dir, nil, args...))
 		checkOutput(t, command, shown)
 		if forged.MatchString(strings.ReplaceAll(shown, "\r\n", "\n")) {
 			t.Errorf("%s: a line is forged: %q", command, shown)
@@ -136,7 +117,7 @@ func TestEscapesOfPeers(t *testing.T) {
 	}))
 	t.Cleanup(peer.Close)
 	for _, format := range []string{"text", "json", "junit"} {
-		shown := onTerminal(t, plantstore.Command(t, t.TempDir(), []string{"NO_COLOR=1"}, "conformance", "--url", peer.URL, "--rule", "C1.2", "--format", format,
+		shown := terminal.Output(t, plantstore.Command(t, t.TempDir(), []string{"NO_COLOR=1"}, "conformance", "--url", peer.URL, "--rule", "C1.2", "--format", format,
 			"--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"))
 		shown = regexp.MustCompile(`^(?:\r[^\r\n]*)+\r`).ReplaceAllString(shown, "") // the progress bar
 		checkOutput(t, "conformance, "+format, shown, "POST /plants", "forged")

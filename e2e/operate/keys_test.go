@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"plantstore/e2e/internal/load"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
 	"plantstore/internal/must"
 )
@@ -34,13 +34,9 @@ func keyKinds() map[string][]string {
 // key.
 func makeKey(t *testing.T, dir, name string, args []string) string {
 	t.Helper()
-	openssl := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), tools.Require(t, "openssl"), args...)
-		cmd.Dir = dir
-		return string(must.Get(cmd.Output())(t))
-	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, name+".pem"), []byte(openssl(args...)), 0o600))
-	return openssl("pkey", "-in", name+".pem", "-pubout")
+	openssl, key := tools.Require(t, "openssl"), filepath.Join(dir, name+".pem")
+	process.Run(t, openssl, append([]string{args[0], "-out", key}, args[1:]...)...)
+	return process.Run(t, openssl, "pkey", "-in", key, "-pubout")
 }
 
 // replace replaces a file atomically, as an operator should.

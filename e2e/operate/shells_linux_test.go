@@ -75,14 +75,11 @@ func TestListOnTerminal(t *testing.T) {
 	if out := plantstore.Run(t, dir, "plants", "list"); out != plants.String() {
 		t.Errorf("a pipe gets %d lines, want 101", strings.Count(out, "\n"))
 	}
-	session := terminal.Start(t, plantstore.Command(t, dir, nil, "plants", "list"))
-	shown, _ := io.ReadAll(session.Master) // reading fails when the command has exited
-	if err := <-session.Ended; err != nil {
-		t.Error(err)
-	}
+	list := plantstore.Command(t, dir, nil, "plants", "list")
+	shown := terminal.Output(t, list)
 	want := "plantstore: these are the first 100; continue with --after 99, or raise --limit\r\n"
-	if rows := strings.Count(string(shown), " plant"); rows != 100 || !strings.HasSuffix(string(shown), want) {
-		t.Errorf("a terminal shows %d plants and %q", rows, shown)
+	if rows := strings.Count(shown, " plant"); rows != 100 || !strings.HasSuffix(shown, want) || !list.ProcessState.Success() {
+		t.Errorf("%v: a terminal shows %d plants and %q", list.ProcessState, rows, shown)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,9 +17,9 @@ import (
 	"plantstore/internal/must"
 )
 
-// Open opens a terminal, and its master, the side that a person would use. The caller closes the
+// open opens a terminal, and its master, the side that a person would use. The caller closes the
 // terminal; master is closed at the end of the test at the latest.
-func Open(t testing.TB) (master, terminal *os.File) {
+func open(t testing.TB) (master, terminal *os.File) {
 	t.Helper()
 	fd := must.Get(unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0))(t) // for deadlines
 	master = os.NewFile(uintptr(fd), "/dev/ptmx")
@@ -27,6 +28,22 @@ func Open(t testing.TB) (master, terminal *os.File) {
 	must.Do(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	terminal = must.Get(os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	return master, terminal
+}
+
+// Output runs a command with one terminal as its stdin, stdout and stderr, and returns what it shows. The exit code
+// is in the command.
+func Output(t testing.TB, cmd *exec.Cmd) string {
+	t.Helper()
+	master, tty := open(t)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	must.Do(t, cmd.Start())
+	_ = tty.Close()
+	text, err := io.ReadAll(master)
+	if !errors.Is(err, syscall.EIO) { // the other side is closed
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // some commands are expected to fail
+	return string(text)
 }
 
 // A Session is a program that runs on its own terminal, as if started by a person.
@@ -43,7 +60,7 @@ type Session struct {
 // that is set. The program is killed at the end of the test at the latest.
 func Start(t testing.TB, cmd *exec.Cmd) *Session {
 	t.Helper()
-	master, tty := Open(t)
+	master, tty := open(t)
 	cmd.Stderr, cmd.Stdin = tty, tty
 	if cmd.Stdout == nil {
 		cmd.Stdout = tty

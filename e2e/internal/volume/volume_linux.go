@@ -46,7 +46,7 @@ func Ext4() []string { return []string{"mkfs.ext4", "-q", "-F", "-m", "0", "-e",
 func New(t testing.TB, size int64, mkfs ...string) *Volume {
 	t.Helper()
 	tools.RequireRoot(t, "mount a file system")
-	program := find(t, mkfs[0])
+	program := tools.Require(t, mkfs[0], filepath.Join("/usr/sbin", mkfs[0])) // which may be on the PATH of root only
 	v := &Volume{t: t, image: filepath.Join(t.TempDir(), "image"), Dir: t.TempDir()}
 	must.Do(t, os.WriteFile(v.image, nil, 0o600))
 	must.Do(t, os.Truncate(v.image, size))
@@ -58,18 +58,6 @@ func New(t testing.TB, size int64, mkfs ...string) *Volume {
 	}
 	t.Cleanup(v.Unmount)
 	return v
-}
-
-// find returns the path of a program that creates file systems, which may be on the PATH of root
-// only.
-func find(t testing.TB, name string) string {
-	t.Helper()
-	for _, path := range []string{"/usr/sbin/" + name, "/sbin/" + name} {
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	return tools.Require(t, name)
 }
 
 // Mount mounts the volume again with these options, on a loop device that is removed when it is
