@@ -97,24 +97,6 @@ func afterMetaWrite(matches func(op faultfs.Op) bool) func(op faultfs.Op) bool {
 	}
 }
 
-// TestSIGTERMOnBrokenDisk makes every write fail, from the write of a meta page on. The server may
-// exit, and must do so when it gets the signal.
-func TestSIGTERMOnBrokenDisk(t *testing.T) {
-	t.Parallel()
-	for healthy := range plantstore.Torture(10, 100) {
-		s := newSite(t, "", plantstore.Seed(t))
-		must.Do(t, s.start())
-		s.load(1, healthy)
-		s.fs.SetFault(failing(syscall.EIO, afterMetaWrite(func(op faultfs.Op) bool { return op.Kind == faultfs.Write })))
-		for range more {
-			if a := s.createNext(); a.Outcome() == load.Created {
-				t.Errorf("%d plants were created, then every write failed: %v", healthy, a)
-			}
-		}
-		s.end()
-	}
-}
-
 // TestSlowCommit lets creates time out while a sync takes longer: none of them may be reported as
 // not stored if it is stored later (C5.28).
 func TestSlowCommit(t *testing.T) {

@@ -71,17 +71,3 @@ func TestTenTimes(t *testing.T) {
 	fs.SetFault(nil)
 	c.Verify(t, 0)
 }
-
-// TestCrowdOnDisk is TestTenTimes with the normal disk, where the processors are the bottleneck,
-// and with connections for all clients.
-func TestCrowdOnDisk(t *testing.T) {
-	t.Parallel()
-	const clients = 2000
-	c := &crowd{site: newSite(t, "MAX_CONNECTIONS=2500", goLimit(2500))}
-	c.run(clients, 5*clients)
-	if refused := c.refused.Load(); refused > 0 {
-		t.Errorf("%d requests were refused, although nothing was full", refused)
-	}
-	wantMemory(t, c.Server, "VmHWM", memoryBound(2500))
-	c.Verify(t, 0)
-}
