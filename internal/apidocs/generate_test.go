@@ -2,9 +2,7 @@ package apidocs
 
 import (
 	"bytes"
-	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -23,114 +21,82 @@ var update = flag.Bool("update", false, "rewrite openapi.json and page.json")
 // TestGeneratedFiles checks that openapi.json and page.json are current.
 func TestGeneratedFiles(t *testing.T) {
 	t.Parallel()
-	for file, generate := range map[string]func(*yaml.Node) ([]byte, error){"openapi.json": encodeJSON, "page.json": encodePage} {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			want, err := generate(read(t, string(openAPIYAML)))
-			if err != nil {
-				t.Fatalf("openapi.yaml: %v", err)
-			}
-			if *update {
-				must.Do(t, os.WriteFile(file, want, 0o600))
-			}
-			got := must.Get(os.ReadFile(file))(t)
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("not current; go test ./internal/apidocs -update rewrites it (-want +got):\n%s", diff)
-			}
-		})
+	for file, encode := range map[string]func(*testing.T, *yaml.Node) []byte{"openapi.json": encodeJSON, "page.json": encodePage} {
+		var root yaml.Node
+		must.Do(t, yaml.Unmarshal(openAPIYAML, &root))
+		want := encode(t, &root)
+		if *update {
+			must.Do(t, os.WriteFile(file, want, 0o600))
+		}
+		got := must.Get(os.ReadFile(file))(t)
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s is not current; go test ./internal/apidocs -update rewrites it (-want +got):\n%s", file, diff)
+		}
 	}
-}
-
-func read(t *testing.T, document string) *yaml.Node {
-	t.Helper()
-	var root yaml.Node
-	must.Do(t, yaml.Unmarshal([]byte(document), &root))
-	return &root
 }
 
 // encodeJSON encodes a YAML document as JSON in its original order. Numbers are copied
 // literally, so that integers keep their precision.
-func encodeJSON(root *yaml.Node) ([]byte, error) {
+func encodeJSON(t *testing.T, root *yaml.Node) []byte {
+	t.Helper()
 	var b bytes.Buffer
-	if err := writeJSON(jsontext.NewEncoder(&b, jsontext.WithIndent("  ")), root); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	writeJSON(t, jsontext.NewEncoder(&b, jsontext.WithIndent("  ")), root)
+	return b.Bytes()
 }
 
-func writeJSON(enc *jsontext.Encoder, node *yaml.Node) error {
-	switch node.Kind {
-	case yaml.DocumentNode:
-		return writeJSON(enc, node.Content[0])
-	case yaml.MappingNode:
-		return writeNodes(enc, jsontext.BeginObject, node.Content, jsontext.EndObject)
-	case yaml.SequenceNode:
-		return writeNodes(enc, jsontext.BeginArray, node.Content, jsontext.EndArray)
-	case yaml.ScalarNode:
-		return writeScalar(enc, node)
-	default:
-		return fmt.Errorf("line %d: an alias has no counterpart in JSON", node.Line)
+func writeJSON(t *testing.T, enc *jsontext.Encoder, node *yaml.Node) {
+	t.Helper()
+	var end jsontext.Token
+	switch {
+	case node.Kind == yaml.DocumentNode:
+		writeJSON(t, enc, node.Content[0])
+		return
+	case node.Kind == yaml.MappingNode:
+		must.Do(t, enc.WriteToken(jsontext.BeginObject))
+		end = jsontext.EndObject
+	case node.Kind == yaml.SequenceNode:
+		must.Do(t, enc.WriteToken(jsontext.BeginArray))
+		end = jsontext.EndArray
+	case node.ShortTag() == "!!str":
+		must.Do(t, enc.WriteToken(jsontext.String(node.Value)))
+		return
+	default: // the encoder rejects what is not JSON, such as 0x10, Yes or an alias
+		must.Do(t, enc.WriteValue(jsontext.Value(node.Value)))
+		return
 	}
-}
-
-func writeNodes(enc *jsontext.Encoder, begin jsontext.Token, nodes []*yaml.Node, end jsontext.Token) error {
-	if err := enc.WriteToken(begin); err != nil {
-		return err
+	for _, child := range node.Content {
+		writeJSON(t, enc, child)
 	}
-	for _, node := range nodes {
-		if err := writeJSON(enc, node); err != nil {
-			return err
-		}
-	}
-	return enc.WriteToken(end)
-}
-
-// writeScalar writes a string quoted and any other scalar literally. The encoder rejects
-// literals that are not valid JSON, such as 0x10 or Yes.
-func writeScalar(enc *jsontext.Encoder, node *yaml.Node) error {
-	if node.ShortTag() == "!!str" {
-		return enc.WriteToken(jsontext.String(node.Value))
-	}
-	if err := enc.WriteValue(jsontext.Value(node.Value)); err != nil {
-		return fmt.Errorf("line %d: %w", node.Line, err)
-	}
-	return nil
+	must.Do(t, enc.WriteToken(end))
 }
 
 // encodePage encodes the description for the page, safe in a script element. Scripts
 // parse numbers as float64, so numbers that would lose digits are converted to strings.
-func encodePage(root *yaml.Node) ([]byte, error) {
-	if info := field(root.Content[0], "info"); info != nil {
-		drop(info, "contact") // a name without a link would look like a button
-		if err := moveErrors(info, field(root.Content[0], "tags")); err != nil {
-			return nil, err
-		}
-	}
-	if err := preserveIntegers(root, false); err != nil {
-		return nil, err
-	}
+func encodePage(t *testing.T, root *yaml.Node) []byte {
+	t.Helper()
+	info := field(root.Content[0], "info")
+	drop(info, "contact") // a name without a link would look like a button
+	moveErrors(t, info, field(root.Content[0], "tags"))
+	preserveIntegers(t, root, false)
 	var b bytes.Buffer
-	err := writeJSON(jsontext.NewEncoder(&b, jsontext.EscapeForHTML(true)), root)
-	return b.Bytes(), err
+	writeJSON(t, jsontext.NewEncoder(&b, jsontext.EscapeForHTML(true)), root)
+	return b.Bytes()
 }
 
 // moveErrors moves the section on errors from the introduction to a tag without operations,
 // which the page shows after the operation: the table is long, and on a phone it would
 // separate the field for the token from the request.
-func moveErrors(info, tags *yaml.Node) error {
-	const heading = "## Errors\n\n"
+func moveErrors(t *testing.T, info, tags *yaml.Node) {
+	t.Helper()
 	description := field(info, "description")
-	introduction, section, found := strings.Cut(description.Value, heading)
+	introduction, section, found := strings.Cut(description.Value, "## Errors\n\n")
 	if !found || strings.Contains(section, "\n## ") || tags == nil {
-		return errors.New("the last section of info.description is not Errors, or there are no tags")
+		t.Fatal("the last section of info.description is not Errors, or there are no tags")
 	}
 	description.SetString(introduction)
 	var tag yaml.Node
-	if err := tag.Encode(struct{ Name, Description string }{"Errors", section}); err != nil {
-		return err
-	}
+	must.Do(t, tag.Encode(struct{ Name, Description string }{"Errors", section}))
 	tags.Content = append(tags.Content, &tag)
-	return nil
 }
 
 // field returns the value under key in a mapping, or nil.
@@ -155,32 +121,22 @@ func drop(mapping *yaml.Node, key string) {
 
 // preserveIntegers converts request examples, which the page shows and sends literally,
 // and large integers elsewhere to strings.
-func preserveIntegers(node *yaml.Node, ofRequest bool) error {
+func preserveIntegers(t *testing.T, node *yaml.Node, ofRequest bool) {
+	t.Helper()
 	if isLargeInteger(node) {
 		node.SetString(node.Value)
 	}
-	if node.Kind != yaml.MappingNode {
-		for _, child := range node.Content {
-			if err := preserveIntegers(child, ofRequest); err != nil {
-				return err
+	for i, child := range node.Content {
+		inRequest := ofRequest
+		if node.Kind == yaml.MappingNode && i%2 == 1 { // a value
+			key := node.Content[i-1].Value
+			if key == "value" && ofRequest {
+				child.SetString(string(bytes.TrimSpace(encodeJSON(t, child))))
 			}
+			inRequest = ofRequest || key == "requestBody"
 		}
-		return nil
+		preserveIntegers(t, child, inRequest)
 	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i].Value, node.Content[i+1]
-		if key == "value" && ofRequest {
-			var b bytes.Buffer
-			if err := writeJSON(jsontext.NewEncoder(&b, jsontext.WithIndent("  ")), value); err != nil {
-				return err
-			}
-			value.SetString(string(bytes.TrimSpace(b.Bytes())))
-		}
-		if err := preserveIntegers(value, ofRequest || key == "requestBody"); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // isLargeInteger reports whether a node is an integer that a float64 may not represent exactly.

@@ -261,9 +261,6 @@ type store struct{ routes.Store }
 
 func (s store) Create(ctx context.Context, id int64, plant models.Plant) error {
 	d := demandOf(ctx)
-	if d == nil {
-		return s.Store.Create(ctx, id, plant)
-	}
 	failure := d.ofStore()
 	if failure == nil || d.Outcome == OutcomeStored {
 		if err := s.Store.Create(ctx, id, plant); err != nil || failure == nil {
@@ -274,10 +271,14 @@ func (s store) Create(ctx context.Context, id int64, plant models.Plant) error {
 	return failure
 }
 
-func (f Fault) ofStore() error {
-	switch f.Code {
+// ofStore returns the failure of the store that is demanded, if there is one.
+func (d *demand) ofStore() error {
+	if d == nil {
+		return nil
+	}
+	switch d.Code {
 	case models.CodeConflict:
-		return &storage.ExistsError{Identical: f.Outcome == OutcomeIdentical}
+		return &storage.ExistsError{Identical: d.Outcome == OutcomeIdentical}
 	case models.CodeUnprocessable: // the plant is valid
 		return models.NewDecoder(2).Decode([]byte("{}"), new(models.NewPlant))
 	case models.CodeInternal:

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -34,19 +35,16 @@ type Fault struct {
 // "code=500; outcome=stored, delay=2s". The first of each preference counts. Unknown
 // preferences, and values out of range, are ignored, as the RFC requires.
 func ParsePrefer(values []string) (f Fault) {
-	hasCode, hasDelay := false, false
-	for preference := range strings.SplitSeq(strings.Join(values, ","), ",") {
+	for _, preference := range slices.Backward(strings.Split(strings.Join(values, ","), ",")) {
 		parts := strings.Split(preference, ";")
-		switch name, value := assignment(parts[0]); {
-		case name == "code" && !hasCode:
-			hasCode = true
-			if f.Code = knownCode(value); f.Code != 0 {
-				f.Outcome = outcomeOf(f.Code, parts[1:])
-			}
-		case name == "delay" && !hasDelay:
-			hasDelay = true
-			if d, err := time.ParseDuration(value); err == nil && d > 0 && d <= MaxDelay {
-				f.Delay = d
+		switch name, value := assignment(parts[0]); name {
+		case "code":
+			f.Code = knownCode(value)
+			f.Outcome = outcomeOf(f.Code, parts[1:])
+		case "delay":
+			f.Delay, _ = time.ParseDuration(value) // 0 if it fails
+			if f.Delay < 0 || f.Delay > MaxDelay {
+				f.Delay = 0
 			}
 		}
 	}
