@@ -78,7 +78,7 @@ type App struct {
 // certificates, the store and the keys. Requests are served by [App.Run]. Errors of the
 // configuration are of type [config.InvalidError]. The caller must close the App.
 func Open(ctx context.Context, c *config.Config, in Inputs) (_ *App, err error) {
-	a := &App{config: c, inputs: in, storage: c.Storage, observer: operate.NewObserver(), creates: new(operate.Creates)}
+	a := &App{config: c, inputs: in, storage: c.Storage, observer: operate.NewObserver(), creates: operate.NewCreates()}
 	if a.ephemeral() {
 		a.storage, a.requests = in.Ephemeral, requests.NewRecorder()
 	}

@@ -23,7 +23,7 @@ import (
 func newEphemeral(t *testing.T, n int, log *bytes.Buffer) *App {
 	t.Helper()
 	c := must.Get(config.Load(config.Sources{Engines: storage.Engines{"bbolt": bbolt.Open}, Flags: map[string]string{"STORAGE_URL": "bbolt:" + filepath.Join(t.TempDir(), "plants.db")}}))(t)
-	a := &App{config: c, inputs: Inputs{Ephemeral: c.Storage}, storage: c.Storage, observer: operate.NewObserver(), creates: new(operate.Creates), logger: slog.New(slog.NewTextHandler(log, nil))}
+	a := &App{config: c, inputs: Inputs{Ephemeral: c.Storage}, storage: c.Storage, observer: operate.NewObserver(), creates: operate.NewCreates(), logger: slog.New(slog.NewTextHandler(log, nil))}
 	must.Do(t, a.openStore(t.Context()))
 	t.Cleanup(func() { _ = a.Close() })
 	records := make([]storage.Record, n)

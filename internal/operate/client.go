@@ -87,12 +87,7 @@ func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
 
 // Requests returns the requests that the server keeps, of a query such as after=7&wait=10s.
 func (c *Client) Requests(ctx context.Context, query string) (all []requests.Request, err error) {
-	response, err := c.do(ctx, http.MethodGet, "/requests?"+query, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	for request, err := range lines[requests.Request](c, response) {
+	for request, err := range fetchAll[requests.Request](ctx, c, "/requests?"+query) {
 		if err != nil {
 			return nil, err
 		}
@@ -161,20 +156,7 @@ func (c *Client) Get(ctx context.Context, id int64) (models.Plant, error) {
 
 // List yields plants in ascending order.
 func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
-	return func(yield func(storage.Record, error) bool) {
-		response, err := c.do(ctx, http.MethodGet, "/plants?from="+strconv.FormatInt(from, 10), http.NoBody)
-		if err != nil {
-			yield(storage.Record{}, err)
-			return
-		}
-		defer response.Body.Close()
-		for record, err := range lines[storage.Record](c, response) {
-			err = cmp.Or(ctx.Err(), err) // records may be buffered
-			if !yield(record, err) || err != nil {
-				return
-			}
-		}
-	}
+	return fetchAll[storage.Record](ctx, c, "/plants?from="+strconv.FormatInt(from, 10))
 }
 
 // Count returns the number of plants.
@@ -281,6 +263,24 @@ func fetch[T any](ctx context.Context, c *Client, method, path string, bound int
 		return value, lost(response.Request, errEnded)
 	}
 	return decode[T](c, response.Request, text)
+}
+
+// fetchAll sends a request and yields the values of its response, until ctx is done.
+func fetchAll[T any](ctx context.Context, c *Client, path string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		response, err := c.do(ctx, http.MethodGet, path, http.NoBody)
+		if err != nil {
+			yield(*new(T), err)
+			return
+		}
+		defer response.Body.Close()
+		for value, err := range lines[T](c, response) {
+			err = cmp.Or(ctx.Err(), err) // values may be buffered
+			if !yield(value, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // lines yields the lines of a response: values or errors. A line that it does not know may be a failure.

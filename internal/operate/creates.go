@@ -14,7 +14,10 @@ import (
 const maxCreates = 100
 
 // Creates keeps the last creates of a server in memory: not the plants, which the store has.
-type Creates struct{ feed requests.Feed[create] }
+type Creates struct{ feed *requests.Feed[create] }
+
+// NewCreates returns empty Creates.
+func NewCreates() *Creates { return &Creates{requests.NewFeed[create](maxCreates)} }
 
 // A create is one as the page shows it. What is kept of its plant is only the id.
 type create struct {
@@ -28,11 +31,10 @@ type create struct {
 func (c *Creates) Add(subject string, id int64) {
 	now := time.Now()
 	c.feed.Add(func(number int64) create { return create{number, now, subject, plant{ID: id}} })
-	c.feed.Keep(maxCreates)
 }
 
 // Clear removes all creates, after a reset.
-func (c *Creates) Clear() { c.feed.Keep(0) }
+func (c *Creates) Clear() { c.feed.Clear() }
 
 // pageCreates responds with the last creates, see [requests.Feed.Query].
 func (o *Operator) pageCreates(w *response, r *http.Request) error {

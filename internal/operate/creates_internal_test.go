@@ -11,7 +11,7 @@ import (
 // numbers, and none from before a reset.
 func TestCreates(t *testing.T) {
 	t.Parallel()
-	var c Creates
+	c := NewCreates()
 	for id := range int64(250) {
 		c.Add("", id+1) // as its number
 	}

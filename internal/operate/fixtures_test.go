@@ -75,7 +75,7 @@ func serve(t testing.TB, path string, store *storage.Store) *operate.Server {
 	operator := &operate.Operator{
 		Info:    operate.Info{Version: operate.ReadVersion().String(), BaseURL: "http://127.0.0.1:1"},
 		Store:   store,
-		Creates: new(operate.Creates),
+		Creates: operate.NewCreates(),
 		Problem: func() (string, error) { return "", nil },
 		Logger:  slog.New(slog.DiscardHandler),
 	}

@@ -16,6 +16,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof" // it registers its paths in a mux that this program does not serve
+	runtimepprof "runtime/pprof"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -68,6 +70,23 @@ func endpoints() []endpoint {
 		{getOrHead, "/page/creates", Socket | Page, (*Operator).pageCreates}, // ?after=7&wait=1s, the last ones
 		{getOrHead, pageRequests, Socket | Page, (*Operator).requests},
 	}
+}
+
+// profiles returns the endpoints of the profiles of the Go runtime, without the command line: a storage
+// URL in it may contain a password (C4.25).
+func profiles() []endpoint {
+	all := []endpoint{profile("", pprof.Index), profile("profile", pprof.Profile), profile("trace", pprof.Trace), profile("symbol", pprof.Symbol)}
+	for _, p := range runtimepprof.Profiles() {
+		all = append(all, profile(p.Name(), pprof.Index))
+	}
+	return all
+}
+
+func profile(name string, handler http.HandlerFunc) endpoint {
+	return endpoint{getOrHead, "/debug/pprof/" + name, Admin | Socket, func(_ *Operator, w *response, r *http.Request) error {
+		handler(w, r)
+		return nil
+	}}
 }
 
 // An Operator serves the endpoints. A listener needs the fields of those that it mounts.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -23,24 +22,29 @@ const (
 
 // A Feed keeps the last values of a server in memory. They have numbers, from 1 on.
 type Feed[T any] struct {
-	mu   sync.Mutex
-	kept []T   // oldest first
-	last int64 // the number of the newest, although it may not be kept
+	mu      sync.Mutex
+	ring    []T   // the value with number n is at n modulo the length
+	last    int64 // the number of the newest value
+	removed int64 // by Clear: values up to that number
 }
+
+// NewFeed returns a Feed that keeps size values.
+func NewFeed[T any](size int) *Feed[T] { return &Feed[T]{ring: make([]T, size)} }
 
 // Add adds the value for a number.
 func (f *Feed[T]) Add(value func(number int64) T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last++
-	f.kept = append(f.kept, value(f.last))
+	f.ring[f.last%int64(len(f.ring))] = value(f.last)
 }
 
-// Keep removes all but the last n values.
-func (f *Feed[T]) Keep(n int) {
+// Clear removes all values.
+func (f *Feed[T]) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.kept = slices.Delete(f.kept, 0, max(0, len(f.kept)-n))
+	f.removed = f.last
+	clear(f.ring) // frees their memory
 }
 
 // Query returns the values, oldest first: of ?after=7&wait=10s those with higher numbers, as soon as there
@@ -56,7 +60,7 @@ func (f *Feed[T]) Query(r *http.Request) (all []T, failure *models.Error) {
 			"after: must be a number; wait: must be at most %v, such as 10s; there are no other parameters", maxWait)
 	}
 	if r.Method == http.MethodDelete {
-		f.Keep(0)
+		f.Clear()
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
@@ -73,9 +77,12 @@ func (f *Feed[T]) Query(r *http.Request) (all []T, failure *models.Error) {
 }
 
 // since returns the kept values with higher numbers.
-func (f *Feed[T]) since(number int64) []T {
+func (f *Feed[T]) since(number int64) (all []T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	newer := max(0, f.last-max(0, number))
-	return slices.Clone(f.kept[max(0, int64(len(f.kept))-newer):])
+	size := int64(len(f.ring))
+	for n := max(min(number, f.last), f.removed, f.last-size) + 1; n <= f.last; n++ {
+		all = append(all, f.ring[n%size])
+	}
+	return all
 }

@@ -72,12 +72,14 @@ type entryKey struct{}
 
 // A Recorder keeps requests.
 type Recorder struct {
-	feed       Feed[Request]
+	feed       *Feed[Request]
 	inProgress chan struct{} // bounds them
 }
 
 // NewRecorder returns an empty Recorder.
-func NewRecorder() *Recorder { return &Recorder{inProgress: make(chan struct{}, maxKept)} }
+func NewRecorder() *Recorder {
+	return &Recorder{feed: NewFeed[Request](maxKept), inProgress: make(chan struct{}, maxKept)}
+}
 
 // keep keeps a request that has ended.
 func (r *Recorder) keep(e *entry) {
@@ -87,7 +89,6 @@ func (r *Recorder) keep(e *entry) {
 		e.Number = number
 		return e.Request
 	})
-	r.feed.Keep(maxKept)
 }
 
 // Wrap returns next, and keeps its requests, but not those of the page with that path and its files, and not

@@ -95,7 +95,8 @@ func TestLast200(t *testing.T) {
 			s.send(http.NoBody)
 		}
 		for text, want := range map[string]string{
-			"": "102-301 of 200", "after=50": "102-301 of 200", "after=200&wait=1s": "201-301 of 101", "after=301&wait=1m": "", "after=999&wait=1m": "",
+			"": "102-301 of 200", "after=50": "102-301 of 200", "after=-9223372036854775808": "102-301 of 200", "after=200&wait=1s": "201-301 of 101",
+			"after=301&wait=1m": "", "after=999&wait=1m": "", "after=9223372036854775807": "",
 		} {
 			if all := numbers(query(t, s.Recorder, http.MethodGet, text)); all != want {
 				t.Errorf("%s: %s, want %s", text, all, want)
