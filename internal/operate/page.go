@@ -16,8 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"plantstore/models"
 )
 
@@ -29,8 +27,6 @@ const (
 	// engines read all of them.
 	readTime  = 5 * time.Second
 	countTime = time.Minute
-	// maxConnections limits the connections of the page. Others wait.
-	maxConnections = 100
 )
 
 // policy forbids the page everything except its own files. Trusted types make the browser refuse
@@ -62,7 +58,7 @@ func ListenPage(ctx context.Context, port int, open OpenFunc) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, cmp.Or(errors.Unwrap(err), err)) // which has the address, too
 	}
-	return &Site{open: open, key: rand.Text(), listener: netutil.LimitListener(listener, maxConnections)}, nil
+	return &Site{open: open, key: rand.Text(), listener: listener}, nil
 }
 
 // Link returns the URL of the page, with the key.
