@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"plantstore/internal/requests"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -21,6 +23,8 @@ const (
 	// maxCharacters is the maximum number of characters of a name or a tag that are sent to the
 	// page.
 	maxCharacters = 200
+	// maxCreates is the number of creates that are kept.
+	maxCreates = 100
 )
 
 // A plant is a stored plant as the page shows it. Its ids are strings: scripts read numbers as float64.
@@ -144,4 +148,53 @@ func after(id, step int64) *int64 {
 // hasPrefix reports whether name begins with prefix, in upper or lower case.
 func hasPrefix(name, prefix string) bool {
 	return strings.EqualFold(firstCharacters(name, utf8.RuneCountInString(prefix)), prefix)
+}
+
+// Creates keeps the last creates of a server in memory: not the plants, which the store has.
+type Creates struct{ feed *requests.Feed[create] }
+
+// NewCreates returns empty Creates.
+func NewCreates() *Creates { return &Creates{requests.NewFeed[create](maxCreates)} }
+
+// A create is one as the page shows it. What is kept of its plant is only the id.
+type create struct {
+	Number  int64     `json:"number"`
+	Time    time.Time `json:"time"`
+	Subject string    `json:"subject,omitzero"`
+	Plant   plant     `json:"plant"`
+}
+
+// Add adds a create of a subject, "" for an import.
+func (c *Creates) Add(subject string, id int64) {
+	now := time.Now()
+	c.feed.Add(func(number int64) create { return create{number, now, subject, plant{ID: id}} })
+}
+
+// Clear removes all creates, after a reset.
+func (c *Creates) Clear() { c.feed.Clear() }
+
+// pageCreates responds with the last creates, see [requests.Feed.Query].
+func (o *Operator) pageCreates(w *response, r *http.Request) error {
+	if o.Creates == nil {
+		return models.NewError(models.CodeForbidden, "only a running server keeps its last creates")
+	}
+	all, failure := o.Creates.feed.Query(r)
+	if failure != nil {
+		return failure
+	}
+	w.sendLines()
+	for _, c := range all {
+		stored, err := o.Store.Get(r.Context(), c.Plant.ID)
+		if errors.Is(err, storage.ErrNotFound) { // a reset came between
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.Plant = show(storage.Record{ID: c.Plant.ID, Plant: stored})
+		if err := w.send(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
