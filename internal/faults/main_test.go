@@ -1,9 +1,0 @@
-package faults_test
-
-import (
-	"testing"
-
-	"plantstore/internal/watchdog"
-)
-
-func TestMain(m *testing.M) { watchdog.Main(m) }
