@@ -49,7 +49,7 @@ func TestMutants(t *testing.T) {
 			mutation{"internal/files/directory.go", `runtime.GOOS == "windows"`, `runtime.GOOS != ""`}, cutPower,
 		},
 		"no growing of the file": {
-			mutation{"storage/bbolt/grow.go", "	e.db.AllocSize = 0 ", "	if e.db != nil {\n		return nil\n	}\n	e.db.AllocSize = 0 "}, cutPower,
+			mutation{"storage/bbolt/grow.go", "	e.db.AllocSize = 0 ", "	if e.db != nil {\n		return\n	}\n	e.db.AllocSize = 0 "}, cutPower,
 		},
 		"no stop after a failed sync": {
 			mutation{"storage/bbolt/commit.go", "	e.failStop.Stop(cause)\n	if unknown {", "	if unknown {"}, failSyncs,

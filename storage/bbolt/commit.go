@@ -32,13 +32,13 @@ func (e *Engine) Reset(records []storage.Record) error {
 	}
 	var invalid error // of the first plant that cannot be stored
 	err := e.update(func(tx *bolt.Tx) error {
-		if err := tx.DeleteBucket([]byte(plantsBucket)); err != nil {
-			return err
+		err := tx.DeleteBucket([]byte(plantsBucket))
+		if err == nil {
+			_, err = tx.CreateBucket([]byte(plantsBucket))
 		}
-		if _, err := tx.CreateBucket([]byte(plantsBucket)); err != nil {
-			return err
+		if err == nil {
+			err = insert(tx, batch)
 		}
-		err := insert(tx, batch)
 		if i := slices.IndexFunc(batch, func(i storage.Item) bool { return i.Err != nil }); i >= 0 {
 			invalid = fmt.Errorf("id %d: %w", batch[i].ID, batch[i].Err)
 			return errUnchanged

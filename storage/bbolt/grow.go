@@ -7,26 +7,23 @@ import (
 	"math/bits"
 	"strconv"
 
-	bolt "go.etcd.io/bbolt"
-
 	"plantstore/storage"
 )
 
 // limitSize limits the file to the pages that are in use: a transaction that needs more fails
 // with ErrMaxSizeReached, and update calls grow. On Windows the limit is that of the mapping, and
 // the file is as large.
-func (e *Engine) limitSize() error {
+func (e *Engine) limitSize() {
+	newest, _ := newestMeta(e.file)
+	used := int64(newest.Pages) * e.pageSize
 	e.db.AllocSize = 0 // MaxSize includes it
-	return e.db.View(func(tx *bolt.Tx) error {
-		e.setAllocated(tx.Size())
-		if mapsWholeFile {
-			e.setAllocated(e.mapped - e.pageSize)
-		}
-		if e.size.Load()-tx.Size() <= minGrowth {
-			e.lacks = minGrowth
-		}
-		return nil
-	})
+	e.setAllocated(used)
+	if mapsWholeFile {
+		e.setAllocated(e.mapped - e.pageSize)
+	}
+	if e.size.Load()-used <= minGrowth {
+		e.lacks = minGrowth
+	}
 }
 
 // setAllocated lets bbolt use the first size bytes of the file. bbolt leaves one page below MaxSize

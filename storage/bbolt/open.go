@@ -233,8 +233,8 @@ func (e *Engine) start() error {
 	}
 	e.size.Store(info.Size())
 	e.mapped = mapSize(max(info.Size(), e.mapped))
-	if err := e.limitSize(); err != nil || e.own {
-		return err
+	if e.limitSize(); e.own {
+		return nil
 	}
 	err = e.update(func(tx *bolt.Tx) error { return putOwn(tx, e.file) })
 	if errors.Is(err, storage.ErrNoSpace) { // the next start checks all pages, too

@@ -177,7 +177,7 @@ type pageCheck struct {
 // checkPages checks the lists of buckets and of free pages, and the pages of the plants if all is set or no
 // server has written the file, such as a copy. It returns the content of the bucket meta.
 func checkPages(file *os.File, step func() error, all bool) (bucket map[string]string, err error) {
-	newest, _ := newestMeta(file) // see inspect
+	newest, _ := newestMeta(file) // see verify
 	c := &pageCheck{file: file, meta: newest, step: step}
 	bucket, plants, err := c.buckets()
 	if err != nil {
