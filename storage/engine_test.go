@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -200,3 +201,5 @@ func wantNone(t *testing.T, name string, outcome <-chan error) {
 	default:
 	}
 }
+
+func TestMain(m *testing.M) { watchdog.Main(m) }

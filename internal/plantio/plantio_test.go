@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"runtime"
 	"strings"
@@ -284,5 +285,61 @@ func TestLongestLine(t *testing.T) {
 				t.Errorf("%.50s, at most %d bytes (-want +got):\n%s", test.text, most, diff)
 			}
 		}
+	}
+}
+
+// TestSamples checks that the sample file has a hundred different plants in the canonical form
+// of exports. Their ids are none that the examples of the documents create.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	text := must.Get(os.ReadFile("../../docs/samples/plants.jsonl"))(t)
+	records, bad := read(t, plantio.JSONLines, string(text))
+	names := map[string]bool{}
+	for i, r := range records {
+		names[r.Plant.Name] = true
+		if r.ID != int64(1001+i) || r.Plant.Tag == nil {
+			t.Errorf("line %d: %+v", i+1, r)
+		}
+	}
+	if len(records) != 100 || len(names) != 100 || bad != nil {
+		t.Errorf("there are %d plants with %d names, want 100, and the bad lines %v", len(records), len(names), bad)
+	}
+	if write(t, plantio.JSONLines, records) != string(text) {
+		t.Error("an export would look different")
+	}
+}
+
+// TestTable checks that columns are aligned as terminals show them, and that lines fit into the width of a terminal.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	tag, long := "tree", "a tag that is rather long"
+	records := []storage.Record{
+		{ID: 1, Plant: models.Plant{Name: "Ficus", Tag: &tag}},
+		{ID: -22, Plant: models.Plant{Name: "🌵🌵🌵🌵🌵🌵🌵🌵 " + strings.Repeat("x", 800), Tag: &long}},
+		{ID: 3, Plant: models.Plant{Name: "سرخس"}},
+		{ID: 4, Plant: models.Plant{Name: "桜桜桜桜桜桜桜桜桜桜e\u0301", Tag: new(string)}},
+	}
+	for width, want := range map[int]string{
+		0: "ID   NAME" + strings.Repeat(" ", 815) + "TAG\n1    Ficus" + strings.Repeat(" ", 814) + "tree\n-22  " + records[1].Plant.Name + "  " + long +
+			"\n3    سرخس\n4    桜桜桜桜桜桜桜桜桜桜e\u0301" + strings.Repeat(" ", 798) + "\"\"\n",
+		40: "ID   NAME              TAG\n" +
+			"1    Ficus             tree\n" +
+			"-22  🌵🌵🌵🌵🌵🌵🌵…   a tag that is ra…\n" +
+			"3    سرخس\n" +
+			"4    桜桜桜桜桜桜桜…   \"\"\n",
+	} {
+		var text strings.Builder
+		out := plantio.NewTable(&text, width)
+		for _, record := range records {
+			must.Do(t, out.Write(record))
+		}
+		must.Do(t, out.Flush())
+		if diff := cmp.Diff(want, text.String()); diff != "" {
+			t.Errorf("in %d columns (-want +got):\n%s", width, diff)
+		}
+	}
+	var text strings.Builder
+	if must.Do(t, plantio.NewTable(&text, 80).Flush()); text.Len() > 0 {
+		t.Errorf("without plants: %q", &text)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
+	"plantstore/storage/storagetest"
 )
 
 func TestMain(m *testing.M) { watchdog.Main(m) }
@@ -97,4 +98,12 @@ func wantLine(t *testing.T, path string, err error, want string) {
 	if !strings.HasPrefix(msg, "database "+path+" ") || !strings.Contains(msg, want) || strings.Contains(msg, "\n") {
 		t.Errorf("%q, want one line about the file: %q", msg, want)
 	}
+}
+
+//nolint:paralleltest // the suite checks for leaked goroutines
+func TestStore(t *testing.T) {
+	storagetest.Run(t, func(t testing.TB) storagetest.Open {
+		path := filepath.Join(t.TempDir(), "plants.db")
+		return func() (storagetest.Store, error) { return OpenFile(path, storage.Options{}) }
+	})
 }

@@ -1,9 +1,0 @@
-package storage_test
-
-import (
-	"testing"
-
-	"plantstore/internal/watchdog"
-)
-
-func TestMain(m *testing.M) { watchdog.Main(m) }
