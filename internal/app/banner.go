@@ -15,17 +15,6 @@ import (
 	"plantstore/internal/loopback"
 )
 
-// announce writes the banner, and logs warnings and notices for the operator.
-func (a *App) announce() {
-	a.banner()
-	if a.admin == nil && a.config.AdminAddr != "" {
-		a.logger.Warn("no admin listener", "cause", a.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
-	}
-	for _, notice := range a.notices {
-		notice(a.logger)
-	}
-}
-
 // logFormat returns the format of the log: text for people, in color on a terminal unless
 // NO_COLOR is set, or JSON for programs.
 func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) logging.Format {

@@ -32,7 +32,10 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	go a.handleHangups(leaving, leave)
 	tuneRuntime(a.inputs.Environ)
-	a.announce()
+	a.banner()
+	for _, notice := range a.notices {
+		notice(a.logger)
+	}
 
 	// leaving is done at the signal, when the store has stopped itself, or the terminal is closed: from then on the
 	// server is not ready. serving is done SHUTDOWN_DELAY later: then requests drain.

@@ -57,46 +57,42 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) (err error) {
-		write := func(w io.Writer) (plants int64, err error) {
-			bar, out := newProgress(p, cmd, -1), plantio.NewWriter(w, fileFormat(cmd, file))
-			if toStdout && logging.IsTerminal(p.Stdout) { // it shows the plants
-				bar = progressbar.DefaultSilent(-1)
-			}
-			defer func() { _ = bar.Clear() }()
-			for record, err := range store.List(ctx, math.MinInt64) {
-				if err == nil {
-					err = out.Write(record)
-				}
-				if err != nil {
-					return plants, cmp.Or(err, out.Flush()) // with the plants before the error
-				}
-				plants++
-				_ = bar.Add(1)
-			}
-			return plants, out.Flush()
-		}
-		if toStdout {
-			_, err = write(p.Stdout)
+		var plants int64
+		write := func(w io.Writer) (err error) {
+			plants, err = writePlants(ctx, p, cmd, store, w, fileFormat(cmd, file))
 			return err
 		}
-		return exportFile(p, cmd, file, write)
+		if toStdout {
+			return write(p.Stdout)
+		}
+		if err := files.CreateOutput(file, cmd.Bool("force"), func(f *os.File) error { return write(f) }); err != nil {
+			return fmt.Errorf("export to %s: %w", file, adviseOutput(err))
+		}
+		return printResult(p.Stdout, cmd, struct {
+			File   string `json:"file"`
+			Plants int64  `json:"plants"`
+		}{file, plants}, "%s exported to %s", counted(plants, "plant", "plants"), file)
 	})
 }
 
-// exportFile calls write for a file, which appears when it is complete, and prints the result.
-func exportFile(p *Process, cmd *cli.Command, path string, write func(io.Writer) (plants int64, err error)) error {
-	var plants int64
-	err := files.CreateOutput(path, cmd.Bool("force"), func(file *os.File) (err error) {
-		plants, err = write(file)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("export to %s: %w", path, adviseOutput(err))
+// writePlants writes all plants to w, and returns their number.
+func writePlants(ctx context.Context, p *Process, cmd *cli.Command, store app.Store, w io.Writer, format plantio.Format) (plants int64, err error) {
+	bar, out := newProgress(p, cmd, -1), plantio.NewWriter(w, format)
+	if w == p.Stdout && logging.IsTerminal(p.Stdout) { // it shows the plants
+		bar = progressbar.DefaultSilent(-1)
 	}
-	return printResult(p.Stdout, cmd, struct {
-		File   string `json:"file"`
-		Plants int64  `json:"plants"`
-	}{path, plants}, "%s exported to %s", counted(plants, "plant", "plants"), path)
+	defer func() { _ = bar.Clear() }()
+	for record, err := range store.List(ctx, math.MinInt64) {
+		if err == nil {
+			err = out.Write(record)
+		}
+		if err != nil {
+			return plants, cmp.Or(err, out.Flush()) // with the plants before the error
+		}
+		plants++
+		_ = bar.Add(1)
+	}
+	return plants, out.Flush()
 }
 
 // standardStream is the file name for stdin or stdout.

@@ -63,7 +63,7 @@ func newConfig(p *Process) *cli.Command {
 		Description: "Prints the configuration as lines for a .env file. Secrets are printed as REDACTED.\n" +
 			"Examples:\n" +
 			"  plantstore config | grep ADDR",
-		Flags:  allOptionFlags(p),
+		Flags:  optionFlags(p),
 		Action: configured(p, printConfig, ""),
 	}
 }

@@ -20,29 +20,19 @@ import (
 // decimal is for flags with integers: by default the library also accepts 0x10, and 010 as 8.
 func decimal() cli.IntegerConfig { return cli.IntegerConfig{Base: 10} }
 
-func allOptionFlags(p *Process) (flags []cli.Flag) {
+// optionFlags returns the flags of options, by their names in the environment, or those of all options, in their
+// groups. Package config checks a text together with the values of other sources.
+func optionFlags(p *Process, envs ...string) (flags []cli.Flag) {
 	for _, o := range p.options() {
-		if o.Flag != "" {
-			flags = append(flags, optionFlag(o, o.Group))
+		category := o.Group
+		if envs != nil {
+			category = ""
+		}
+		if o.Flag != "" && (envs == nil || slices.Contains(envs, o.Env)) {
+			flags = append(flags, &cli.StringFlag{Name: o.Flag, Usage: o.Help, Category: category, DefaultText: o.Default, HideDefault: o.Default == ""})
 		}
 	}
 	return flags
-}
-
-// optionFlags returns the flags of options, by their names in the environment.
-func optionFlags(p *Process, envs ...string) (flags []cli.Flag) {
-	options := p.options()
-	for _, env := range envs {
-		i := slices.IndexFunc(options, func(o config.Option) bool { return o.Env == env })
-		flags = append(flags, optionFlag(options[i], ""))
-	}
-	return flags
-}
-
-// optionFlag returns the flag of an option. Package config checks a text together with the
-// values of other sources.
-func optionFlag(o config.Option, category string) cli.Flag {
-	return &cli.StringFlag{Name: o.Flag, Usage: o.Help, Category: category, DefaultText: o.Default, HideDefault: o.Default == ""}
 }
 
 func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
@@ -53,17 +43,11 @@ func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
 // chosen returns the value of a choiceFlag.
 func chosen(cmd *cli.Command, name string) string { return strings.ToLower(cmd.String(name)) }
 
-func storageOptions(p *Process) (envs []string) {
-	for _, o := range p.options() {
-		if strings.HasPrefix(o.Env, "STORAGE_URL") {
-			envs = append(envs, o.Env)
-		}
-	}
-	return envs
-}
+// storageOptions returns the options for the location of the plants. The second one is of plantstore-cluster.
+func storageOptions() []string { return []string{"STORAGE_URL", "STORAGE_URL_FILE"} }
 
 func storeFlags(p *Process, flags ...cli.Flag) []cli.Flag {
-	return append(flags, optionFlags(p, storageOptions(p)...)...)
+	return append(flags, optionFlags(p, storageOptions()...)...)
 }
 
 func jsonFlag() cli.Flag {

@@ -32,7 +32,7 @@ func newServe(p *Process) *cli.Command {
 		Flags: append([]cli.Flag{ // the first two are for demonstrations and concern no other command
 			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants in a temporary directory, and remove it at exit", HideDefault: true},
 			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines, a JSON array or CSV) before serving; taken ids are skipped"},
-		}, allOptionFlags(p)...),
+		}, optionFlags(p)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
 	}
 }
@@ -70,7 +70,7 @@ func openServer(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	server, err := app.Open(ctx, c, app.Inputs{
 		Environ: p.environ(), Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: temporary,
-		Command: func(words ...string) string { return commandFor(p, c, storageOptions(p), "", words...) },
+		Command: func(words ...string) string { return commandFor(p, c, storageOptions(), "", words...) },
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 		return storage.Location{}, nil
 	}
 	for _, o := range p.options() {
-		if slices.Contains(storageOptions(p), o.Env) && cmd.IsSet(o.Flag) {
+		if slices.Contains(storageOptions(), o.Env) && cmd.IsSet(o.Flag) {
 			return storage.Location{}, misuseOf(cmd, "--ephemeral and --%s are both set; set only one of them", o.Flag)
 		}
 	}
@@ -129,9 +129,9 @@ func tokenCommand(p *Process, c *config.Config) string {
 	if _, given := c.Given("JWT_SECRET"); given && runtime.GOOS != "windows" { // whose shells have no common form
 		assignment = `JWT_SECRET="${JWT_SECRET:?}" `
 	}
-	options := tokenCommandOptions(p)
+	options := tokenCommandOptions()
 	if c.Storage.Path == "" { // it has no generated secret, and its URL may contain a password
-		options = slices.DeleteFunc(options, func(env string) bool { return slices.Contains(storageOptions(p), env) })
+		options = slices.DeleteFunc(options, func(env string) bool { return slices.Contains(storageOptions(), env) })
 	}
 	return commandFor(p, c, options, assignment, words...)
 }

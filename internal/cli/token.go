@@ -21,8 +21,8 @@ import (
 )
 
 // tokenCommandOptions returns the options that decide which tokens a server accepts.
-func tokenCommandOptions(p *Process) []string {
-	return append(storageOptions(p),
+func tokenCommandOptions() []string {
+	return append(storageOptions(),
 		"JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE")
 }
 
@@ -43,7 +43,7 @@ func newToken(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
 			&cli.StringFlag{Name: "alg", Usage: "`ALGORITHM` of --key (default: RS256, ES256, ES384, ES512 or EdDSA, depending on the key)"},
 			&cli.StringFlag{Name: "kid", Usage: "`NAME` of the key, kid (default: from JWT_PUBLIC_KEYS, else none)"},
-		}, optionFlags(p, append([]string{"BASE_URL"}, tokenCommandOptions(p)...)...)...),
+		}, optionFlags(p, append([]string{"BASE_URL"}, tokenCommandOptions()...)...)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			others := []string{"JWT_"}
 			if cmd.Bool("link") {
