@@ -34,9 +34,8 @@ func (a *App) listenControl(ctx context.Context) error {
 		return cmp.Or(ServerRuns(ctx, database, otherDatabase),
 			fmt.Errorf("a server with --ephemeral has the control socket of %s: stop it first, or set STORAGE_URL for it", database))
 	default:
-		a.Notice(func(logger *slog.Logger) {
-			logger.Warn("no control socket", "cause", err.Error(), "hint", "commands do not reach this server; if they reach another one, stop that, or set STORAGE_URL in the environment of one of them")
-		})
+		a.Notice(slog.LevelWarn, "no control socket", "cause", err.Error(),
+			"hint", "commands do not reach this server; if they reach another one, stop that, or set STORAGE_URL in the environment of one of them")
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ type App struct {
 	inputs  Inputs
 	storage storage.Location // of the plants
 	closers []func() error
-	notices []func(*slog.Logger)
+	notices []func(context.Context) // log after the banner
 
 	hangups  chan os.Signal // SIGHUP
 	buffer   *logging.Buffer
@@ -144,8 +144,12 @@ func (a *App) BaseURL() string { return a.config.ServiceURL(a.address()) }
 // Store returns the store, to be filled before [App.Run].
 func (a *App) Store() *storage.Store { return a.store }
 
-// Notice registers a function that logs when the server is ready, after the banner.
-func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log) }
+// Notice logs when the server is ready, after the banner.
+func (a *App) Notice(level slog.Level, message string, attrs ...any) {
+	a.notices = append(a.notices, func(ctx context.Context) {
+		a.logger.Log(ctx, level, message, attrs...) //nolint:sloglint // constants of the callers
+	})
+}
 
 // Close releases what [Open] has opened, the store before the listeners and the log. It
 // is called after [App.Run] has returned, or without it.

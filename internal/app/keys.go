@@ -77,13 +77,11 @@ func (a *App) compareAges(ctx context.Context, generated bool) error {
 	a.emptied = plants == 0 && time.Since(secret.ModTime()) > usualSetup
 	switch {
 	case generated && plants > 0:
-		a.Notice(func(logger *slog.Logger) {
-			logger.Warn("secret generated for an existing database", "file", path, "hint", "if the database comes from a backup, restore its jwt-secret and restart; if no server has used it yet, ignore this")
-		})
+		a.Notice(slog.LevelWarn, "secret generated for an existing database", "file", path,
+			"hint", "if the database comes from a backup, restore its jwt-secret and restart; if no server has used it yet, ignore this")
 	case a.emptied:
-		a.Notice(func(logger *slog.Logger) {
-			logger.Warn("0 plants, although the secret is older", "database", a.config.Storage.Path, "secret_written", secret.ModTime(), "hint", "was the database moved? If no plant was ever created, ignore this")
-		})
+		a.Notice(slog.LevelWarn, "0 plants, although the secret is older", "database", a.config.Storage.Path, "secret_written", secret.ModTime(),
+			"hint", "was the database moved? If no plant was ever created, ignore this")
 	}
 	return nil
 }
@@ -122,9 +120,7 @@ func (a *App) keepInMemory(cause error) bool {
 		return false
 	}
 	a.inMemory = keys.NewSecret()
-	a.Notice(func(logger *slog.Logger) {
-		logger.Warn("secret in memory", "cause", cause.Error(), "hint", "get tokens from the link, or set JWT_SECRET")
-	})
+	a.Notice(slog.LevelWarn, "secret in memory", "cause", cause.Error(), "hint", "get tokens from the link, or set JWT_SECRET")
 	return true
 }
 

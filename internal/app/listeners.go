@@ -47,9 +47,7 @@ func (a *App) listenAdmin(ctx context.Context) (err error) {
 			return err
 		}
 		a.noAdmin = addr + " was in use by another program when the server started"
-		a.Notice(func(logger *slog.Logger) {
-			logger.Warn("no admin listener", "cause", a.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
-		})
+		a.Notice(slog.LevelWarn, "no admin listener", "cause", a.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
 		return nil
 	}
 	a.onClose(func() error { _ = a.admin.Close(); return nil }) // as above

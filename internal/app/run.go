@@ -34,7 +34,7 @@ func (a *App) Run(ctx context.Context) error {
 	tuneRuntime(a.inputs.Environ)
 	a.banner()
 	for _, notice := range a.notices {
-		notice(a.logger)
+		notice(ctx)
 	}
 
 	// leaving is done at the signal, when the store has stopped itself, or the terminal is closed: from then on the

@@ -57,11 +57,9 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 		printMisspelled(p, misspelled) // there is no log
 		return err
 	}
-	server.Notice(func(logger *slog.Logger) {
-		for _, m := range misspelled {
-			logger.Warn("misspelled option", "name", m.name, "source", m.source, "hint", "did you mean "+m.option+"?")
-		}
-	})
+	for _, m := range misspelled {
+		server.Notice(slog.LevelWarn, "misspelled option", "name", m.name, "source", m.source, "hint", "did you mean "+m.option+"?")
+	}
 	return errors.Join(server.Run(ctx), server.Close())
 }
 
@@ -114,9 +112,7 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 	if i.Summary.Bad > 0 {
 		return findings("--seed: %s has %s: fix the file and start again", file, counted(i.Summary.Bad, "bad line", "bad lines"))
 	}
-	server.Notice(func(logger *slog.Logger) {
-		logger.Info("seeded", "file", file, "created", i.Summary.Created, "identical", i.Summary.Identical, "skipped", i.Summary.Skipped)
-	})
+	server.Notice(slog.LevelInfo, "seeded", "file", file, "created", i.Summary.Created, "identical", i.Summary.Identical, "skipped", i.Summary.Skipped)
 	return nil
 }
 
