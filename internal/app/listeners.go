@@ -79,31 +79,26 @@ const (
 	errWinAddrInUse = syscall.Errno(10048) // WSAEADDRINUSE
 )
 
-// listenTCP opens a listener. Its error names the options that set the address.
+// listenTCP opens a listener: for an IPv4 address only on IPv4, for localhost on a loopback address that this
+// machine has. Its error names the options that set the address.
 func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) {
-	listener, err := listenLocal(ctx, addr)
+	host, port, _ := net.SplitHostPort(addr) // addr is valid
+	localhost, network, local := strings.EqualFold(host, "localhost"), "tcp", addr
+	if localhost {
+		local = net.JoinHostPort("127.0.0.1", port)
+	}
+	if localhost || net.ParseIP(host).To4() != nil {
+		network = "tcp4"
+	}
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, network, local)
+	if localhost && errors.Is(err, syscall.EADDRNOTAVAIL) {
+		listener, err = listen.Listen(ctx, "tcp6", net.JoinHostPort("::1", port))
+	}
 	if err != nil {
 		return nil, adviseListen(err, addr, options)
 	}
 	return listener, nil
-}
-
-// listenLocal opens a listener: for an IPv4 address only on IPv4, for localhost on a loopback address
-// that this machine has.
-func listenLocal(ctx context.Context, addr string) (net.Listener, error) {
-	host, port, _ := net.SplitHostPort(addr) // addr is valid
-	var listen net.ListenConfig
-	switch {
-	case strings.EqualFold(host, "localhost"):
-		listener, err := listen.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", port))
-		if !errors.Is(err, syscall.EADDRNOTAVAIL) {
-			return listener, err
-		}
-		return listen.Listen(ctx, "tcp6", net.JoinHostPort("::1", port))
-	case net.ParseIP(host).To4() != nil:
-		return listen.Listen(ctx, "tcp4", addr)
-	}
-	return listen.Listen(ctx, "tcp", addr)
 }
 
 func adviseListen(err error, addr, options string) error {

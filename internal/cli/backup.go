@@ -15,6 +15,7 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/files"
 	"plantstore/internal/logging"
+	"plantstore/internal/operate"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -44,7 +45,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 		return err
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Store) error {
-		if temporary(store) {
+		if client, served := store.(*operate.Client); served && client.Info().Ephemeral {
 			return fmt.Errorf("the server on %s runs with --ephemeral, and has other plants: stop it first", c.Storage.Path)
 		}
 		plants, size, err := writeBackup(ctx, file, cmd.Bool("force"), store)

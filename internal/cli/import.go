@@ -60,13 +60,14 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		return err
 	}
 	err = withStore(ctx, c, storage.Options{ReadOnly: i.dryRun}, func(ctx context.Context, store app.Store) error {
+		client, served := store.(*operate.Client)
 		switch {
-		case temporary(store):
+		case served && client.Info().Ephemeral:
 			fmt.Fprintf(p.Stderr, "%s: the server on %s runs with --ephemeral: its plants are deleted when it exits\n", p.Name, c.Storage.Path)
 		case creates && !cmd.Bool("quiet"):
 			fmt.Fprintf(p.Stderr, "%s: created database %s\n", p.Name, c.Storage.Path)
 		}
-		if client, ok := store.(*operate.Client); ok {
+		if served {
 			i.maxBytes = min(i.maxBytes, cmp.Or(client.Info().MaxBodyBytes, i.maxBytes)) // one of another version may not report it
 		}
 		i.Create = store.CreateAll

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -77,9 +76,10 @@ func configured(p *Process, run func(context.Context, *Process, *cli.Command, *c
 // loadConfig returns the options that a command uses: those of its flags, and others whose names in the
 // environment begin with one of others. It also returns the names that are nearly those of options.
 func loadConfig(p *Process, cmd *cli.Command, others ...string) (*config.Config, []misspelling, error) {
-	dotenv, err := readDotenv()
+	dir, _ := os.Getwd() // empty: unknown
+	dotenv, err := config.ReadDotenv(filepath.Join(dir, config.DotenvFile))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, misuseBy(app.AdviseRead(err, ""))
 	}
 	found := slices.DeleteFunc(misspellings(p, "environment", p.environ()), func(m misspelling) bool {
 		return !m.ofTokens() // it may be of another program
@@ -130,18 +130,6 @@ func printMisspelled(p *Process, found []misspelling) {
 	for _, m := range found {
 		fmt.Fprintf(p.Stderr, "%s: %v\n", p.Name, m)
 	}
-}
-
-func readDotenv() (map[string]string, error) {
-	dir, _ := os.Getwd() // empty: unknown
-	dotenv, err := config.ReadDotenv(filepath.Join(dir, config.DotenvFile))
-	switch {
-	case errors.Is(err, config.ErrDotenv):
-		return nil, misuse(".env: %v", err)
-	case err != nil:
-		return nil, misuseBy(app.AdviseRead(err, ""))
-	}
-	return dotenv, nil
 }
 
 // givenFlags returns the values of the given flags by [config.Option.Env]. It rejects a flag

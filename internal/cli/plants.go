@@ -36,12 +36,6 @@ func withStore(ctx context.Context, c *config.Config, o storage.Options, run fun
 	return err
 }
 
-// temporary reports whether the store is that of a running server with --ephemeral.
-func temporary(store app.Store) bool {
-	client, ok := store.(*operate.Client)
-	return ok && client.Info().Ephemeral
-}
-
 // requireServer returns the client of the server of the database, which must run.
 func requireServer(ctx context.Context, c *config.Config) (*operate.Client, error) {
 	client, err := app.Connect(ctx, c.Storage.Path)

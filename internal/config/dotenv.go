@@ -35,7 +35,7 @@ func ReadDotenv(path string) (map[string]string, error) {
 	lines := strings.SplitAfter(string(text), "\n")
 	values, ok := parseLines(lines)
 	if !ok {
-		return nil, fmt.Errorf("line %d %w", badLine(lines), ErrDotenv)
+		return nil, fmt.Errorf("%s: line %d %w", DotenvFile, badLine(lines), ErrDotenv)
 	}
 	return values, nil
 }

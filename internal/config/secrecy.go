@@ -13,10 +13,12 @@ import (
 // shown returns a value for logs and printed configurations, without secrets (C4.25).
 // Values that can't be parsed are redacted.
 func (o Option) shown(text string) string {
+	file := strings.HasSuffix(o.Env, "_FILE") || o.Env == "JWT_PUBLIC_KEYS"
+	address := slices.Contains([]string{"ADDR", "ADMIN_ADDR", "BASE_URL", "ACME_DIRECTORY"}, o.Env) // or a URL without a user
 	switch {
 	case text == "":
 		return ""
-	case o.isFile() && CheckText(text) != nil: // it may be a key in the place of a name
+	case file && CheckText(text) != nil: // it may be a key in the place of a name
 		return models.Redacted
 	case o.Secret, o.Env == "JWT_JWKS_URL" && auth.CheckJWKSURL(text) != nil && strings.ContainsAny(text, "@?#"): // its user may be a token
 		return models.Redacted
@@ -29,17 +31,10 @@ func (o Option) shown(text string) string {
 			return models.Redacted
 		}
 		return loc.String()
-	case o.Env == "JWT_JWKS_URL", o.isAddress() && strings.Contains(text, "@"):
+	case o.Env == "JWT_JWKS_URL", address && strings.Contains(text, "@"):
 		return storage.Location{URL: text}.String()
 	}
 	return text
-}
-
-func (o Option) isFile() bool { return strings.HasSuffix(o.Env, "_FILE") || o.Env == "JWT_PUBLIC_KEYS" }
-
-// isAddress reports whether values are addresses or URLs without a user.
-func (o Option) isAddress() bool {
-	return slices.Contains([]string{"ADDR", "ADMIN_ADDR", "BASE_URL", "ACME_DIRECTORY"}, o.Env)
 }
 
 // checkFlag rejects a valid URL with a secret in a flag, which all users of the machine can read
