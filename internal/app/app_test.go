@@ -52,20 +52,3 @@ func TestCloseWithoutRun(t *testing.T) {
 	}
 	must.Do(t, again.Close())
 }
-
-// TestOpenFails checks that a failed Open releases all files: the same database opens
-// afterwards.
-func TestOpenFails(t *testing.T) {
-	dir := t.TempDir()
-	for name, flags := range map[string]map[string]string{
-		"address": {"ADDR": "192.0.2.1:0"}, // for documentation only (RFC 5737)
-		"keys":    {"JWT_PUBLIC_KEYS": filepath.Join(dir, "none.pem")},
-	} {
-		if a, err := app.Open(t.Context(), load(t, dir, flags), app.Inputs{Stderr: io.Discard}); err == nil {
-			t.Errorf("%s: it opens", name)
-			_ = a.Close()
-		}
-	}
-	a := must.Get(app.Open(t.Context(), load(t, dir, nil), app.Inputs{Stderr: io.Discard}))(t)
-	must.Do(t, a.Close())
-}
