@@ -1,7 +1,16 @@
 package models
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -112,4 +121,125 @@ func (p *NewPlant) readInteger(dec *jsontext.Decoder, name string) (f Field[int6
 var kindNames = map[jsontext.Kind]string{ //nolint:gochecknoglobals // never changed
 	jsontext.KindNull: "null", jsontext.KindTrue: "a boolean", jsontext.KindFalse: "a boolean", jsontext.KindString: "a string",
 	jsontext.KindNumber: "a number", jsontext.KindBeginObject: "an object", jsontext.KindBeginArray: "an array",
+}
+
+// Violations of a number that is not a valid id, as messages for the client.
+var (
+	errNotInteger = errors.New("must be an integer, not a number with a fraction")
+	errNotInt64   = errors.New("must be from -9223372036854775808 to 9223372036854775807")
+)
+
+// maxInt64Digits is the number of digits of the longest int64.
+const maxInt64Digits = 19
+
+// parseInteger returns the value of a JSON number that is an integer as JSON Schema 2020-12 defines it: 1.0, 1e2
+// and 100e-2 are integers (C2.13). Time is linear in its length, whatever its exponent is. It returns
+// errNotInteger or errNotInt64.
+func parseInteger(number []byte) (int64, error) {
+	if v, err := strconv.ParseInt(string(number), 10, 64); err == nil {
+		return v, nil
+	}
+	unsigned := bytes.TrimPrefix(number, []byte("-"))
+	sign := number[:len(number)-len(unsigned)]
+	digits, scale := significant(unsigned)
+	switch {
+	case len(digits) == 0:
+		return 0, nil
+	case scale < 0:
+		return 0, errNotInteger
+	case int64(len(digits))+scale > maxInt64Digits:
+		return 0, errNotInt64
+	}
+	v, err := strconv.ParseInt(string(sign)+string(digits)+strings.Repeat("0", int(scale)), 10, 64)
+	if err != nil {
+		return 0, errNotInt64
+	}
+	return v, nil
+}
+
+// significant returns the digits of an unsigned JSON number without leading and trailing zeros, and the power
+// of ten to multiply them with. That is clamped to a bound that the digits of no body can compensate.
+func significant(number []byte) (digits []byte, scale int64) {
+	const bound = math.MaxInt64 / 4
+	mantissa := number
+	if i := bytes.IndexAny(number, "eE"); i >= 0 {
+		exponent, _ := strconv.ParseInt(string(number[i+1:]), 10, 64) // out of range: the nearest int64
+		mantissa, scale = number[:i], min(max(exponent, -bound), bound)
+	}
+	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
+	digits = slices.Concat(whole, fraction)
+	kept := bytes.TrimRight(digits, "0")
+	return bytes.TrimLeft(kept, "0"), scale - int64(len(fraction)) + int64(len(digits)-len(kept))
+}
+
+const (
+	// maxDepth is the maximum nesting depth of a body (C2.10), the limit of the JSON library.
+	maxDepth = 10_000
+	// maxLocation is the maximum length of a field's name in a message, in runes.
+	maxLocation = 64
+)
+
+// syntaxMessage returns the message for data that is not JSON. The Error has no cause: it would repeat names of
+// fields, which may be tokens (C4.25).
+func syntaxMessage(data []byte, err *jsontext.SyntacticError) string {
+	at := location(err.JSONPointer)
+	switch {
+	case len(bytes.TrimLeft(data, " \t\r\n")) == 0:
+		return "body: is empty; send a NewPlant as JSON"
+	case bytes.HasPrefix(data, []byte("\ufeff")):
+		return "body: starts with a byte order mark; send UTF-8 without one"
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return at + ": appears more than once in its object"
+	case strings.Count(string(err.JSONPointer), "/") >= maxDepth:
+		return fmt.Sprintf("body: is nested deeper than %d levels", maxDepth)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("%s: the JSON is cut short, it ends after %d bytes", at, len(data))
+	}
+	offset := min(int(err.ByteOffset), len(data))
+	return fmt.Sprintf("%s: %s at byte %d", at, syntaxFault(data, offset), offset)
+}
+
+func syntaxFault(data []byte, offset int) string {
+	r, size := utf8.DecodeRune(data[offset:])
+	switch {
+	case hasTrailingComma(data, offset):
+		return "has a trailing comma"
+	case jsontext.Value(data[:offset]).IsValid():
+		return "continues after the end of its JSON"
+	case r == utf8.RuneError && size <= 1:
+		return "is not UTF-8"
+	case r == '\\':
+		return "has an escape that is unknown, or stands for half a surrogate pair,"
+	case r < ' ':
+		return "has a control character that is not escaped"
+	default:
+		return "is not valid JSON"
+	}
+}
+
+// hasTrailingComma reports whether the fault at offset is a comma before the end of an object or array: it is at
+// either of the two.
+func hasTrailingComma(data []byte, offset int) bool {
+	last := max(0, len(bytes.TrimRight(data[:offset], " \t\r\n"))-1)
+	return trailingComma.Match(data[offset:]) || trailingComma.Match(data[last:])
+}
+
+var trailingComma = regexp.MustCompile(`^,[ \t\r\n]*[}\]]`)
+
+// location returns the name of the value at a JSON pointer (RFC 6901): the field's name
+// at the top level, the pointer below it, cut to maxLocation.
+func location(pointer jsontext.Pointer) string {
+	name := string(pointer)
+	switch {
+	case name == "":
+		return "body"
+	case name == "/":
+		return `""`
+	case strings.Count(name, "/") == 1:
+		name = pointer.LastToken()
+	}
+	if runes := []rune(name); len(runes) > maxLocation {
+		return string(runes[:maxLocation]) + "…"
+	}
+	return name
 }
