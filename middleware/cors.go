@@ -28,17 +28,15 @@ func (o Origins) Header(origin string) http.Header {
 	if len(o) == 0 {
 		return nil
 	}
-	header := http.Header{}
-	switch {
-	case slices.Contains(o, "*"):
-		header.Set("Access-Control-Allow-Origin", "*")
-	case slices.Contains(o, origin):
-		header.Set("Access-Control-Allow-Origin", origin)
+	header, allowed := http.Header{}, "*"
+	if !slices.Contains(o, "*") {
 		header.Set("Vary", "Origin")
-	default:
-		header.Set("Vary", "Origin")
-		return header
+		if !slices.Contains(o, origin) {
+			return header
+		}
+		allowed = origin
 	}
+	header.Set("Access-Control-Allow-Origin", allowed)
 	header.Set("Access-Control-Expose-Headers", "X-Request-Id, WWW-Authenticate, Allow, Accept-Encoding, Retry-After, ETag, Preference-Applied")
 	return header
 }

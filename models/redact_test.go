@@ -68,7 +68,7 @@ func TestRedactField(t *testing.T) {
 		"Access-Control-Request-Headers": {"authorization, x-api-key"}, "Cache-Control": {"max-age=0"},
 		"User-Agent": {"Basically/1.0 (+https://x.test/@a) Bearer", "Monkey/5.0 (X11; Linux x86_64) rv:1"},
 		"Referer":    {"https://x.test:80/monkeys?mail=a@b.test", "http://localhost:8080/a//b?c=d#e@f"},
-		"":           {"limit=10&basic", "type=basic&limit=10", "/plants/authors", "%zz%"},
+		"":           {"limit=10&basic", "type=basic&limit=10", "/plants/authors", "/@alice", "%zz%"},
 	} {
 		for _, value := range values {
 			if got := models.RedactField(name, value); got != value {

@@ -85,12 +85,11 @@ func bind(secrets []Secret, public []Key) (bound []boundKey, err error) {
 // checkTrials returns an error if one of the keys would never be tried: keys of an algorithm with the same ID,
 // or without one, are tried with the same tokens, at most maxTrials of them.
 func checkTrials(keys []boundKey) error {
-	type group struct{ algorithm, id string }
-	sizes := map[group]int{}
+	sizes := map[[2]string]int{}
 	for _, key := range keys {
 		for _, algorithm := range key.algorithms {
-			g := group{algorithm, key.id}
-			if sizes[g]++; sizes[g] > maxTrials {
+			tried := [2]string{algorithm, key.id}
+			if sizes[tried]++; sizes[tried] > maxTrials {
 				return fmt.Errorf("more than %d keys for %s, of all sources, have no kid or the same one, and a token is tried with at most %[1]d", maxTrials, algorithm)
 			}
 		}
