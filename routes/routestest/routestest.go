@@ -19,6 +19,7 @@ import (
 
 	"plantstore/internal/faults"
 	"plantstore/internal/keys"
+	"plantstore/internal/must"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/middleware/auth"
@@ -42,18 +43,14 @@ type Server struct {
 // NewServer starts a server without plants. It ends the test if that fails.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
-	store, err := bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{})
-	check(t, err)
-	t.Cleanup(func() { check(t, store.Close()) })
+	store := must.Get(bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{}))(t)
+	t.Cleanup(func() { must.Do(t, store.Close()) })
 	secret := keys.NewSecret()
-	verifier, err := auth.New(auth.Options{Secrets: []auth.Secret{secret}})
-	check(t, err)
+	verifier := must.Get(auth.New(auth.Options{Secrets: []auth.Secret{secret}}))(t)
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
 	observe := middleware.AccessLog(logger)
-	handler, err := faults.New(routes.Options{Store: store, Verify: verifier.Verify, Observe: observe}, verifier.Accepts, "")
-	check(t, err)
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check(t, err)
+	handler := must.Get(faults.New(routes.Options{Store: store, Verify: verifier.Verify, Observe: observe}, verifier.Accepts, ""))(t)
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	running := server.New(server.Config{
 		Handler: handler,
 		Logger:  logger,
@@ -68,7 +65,7 @@ func NewServer(t testing.TB) *Server {
 	go func() { ended <- running.Serve(ctx, listener) }()
 	t.Cleanup(func() {
 		stop()
-		check(t, <-ended)
+		must.Do(t, <-ended)
 	})
 	return &Server{URL: "http://" + listener.Addr().String(), Store: store, t: t, signer: keys.HS256(secret)}
 }
@@ -76,15 +73,5 @@ func NewServer(t testing.TB) *Server {
 // Token returns an access token of a subject, which does not expire.
 func (s *Server) Token(subject string) string {
 	s.t.Helper()
-	token, err := s.signer.Issue(keys.Grant{Subject: subject}, time.Now())
-	check(s.t, err)
-	return token
-}
-
-// check ends the test if err is not nil.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("routestest: %v", err)
-	}
+	return must.Get(s.signer.Issue(keys.Grant{Subject: subject}, time.Now()))(s.t)
 }
