@@ -145,9 +145,6 @@ func (v *Verifier) find(ctx context.Context, token string) (found verified, cach
 	} else if found, trusted, err = v.authenticate(ctx, trusted, token); err == nil {
 		trusted.put(token, found)
 	}
-	if err == nil && !found.scoped {
-		err = refuse(ReasonScope, "%s", MissingScope(v.options.Scope).Message)
-	}
 	return found, cached, err
 }
 

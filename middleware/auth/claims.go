@@ -31,7 +31,6 @@ type claims struct {
 // A verified token had a valid signature and valid claims when it was put into the cache.
 type verified struct {
 	subject     string
-	scoped      bool      // it has the required scope
 	from, until time.Time // with the leeway; until is zero without exp
 }
 
@@ -62,8 +61,7 @@ func (o *Options) check(text []byte) (token verified, err error) {
 	if err := token.at(time.Now()); err != nil {
 		return verified{}, err
 	}
-	token.subject, token.scoped = stringOf(c.Subject), o.Scope == "" || slices.Contains(c.scopes(), o.Scope)
-	if len(token.subject) > MaxSubject {
+	if token.subject = stringOf(c.Subject); len(token.subject) > MaxSubject {
 		return verified{}, refuse(ReasonMalformed, "the access token is not valid: sub must be at most %d bytes long", MaxSubject)
 	}
 	return token, o.checkRequired(c)
@@ -90,6 +88,8 @@ func (o *Options) checkRequired(c claims) error {
 		return refuse(ReasonIssuer, "the access token is from an issuer (iss) that is not accepted here")
 	case o.Audiences != nil && !slices.ContainsFunc(audiences, accepted):
 		return refuse(ReasonAudience, "the access token is meant for another audience (aud)")
+	case o.Scope != "" && !slices.Contains(c.scopes(), o.Scope):
+		return refuse(ReasonScope, "%s", MissingScope(o.Scope).Message)
 	}
 	return nil
 }
