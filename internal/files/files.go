@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 )
@@ -62,7 +63,11 @@ func CreateOutput(path string, force bool, write func(*os.File) error) error {
 	if err := checkPath(filepath.Dir(path)); err != nil {
 		return err
 	}
-	removeLeftovers(path)
+	random := regexp.MustCompile(`^[A-Z2-7]{26,}(\.plantstore)?\.tmp$`)
+	sweep(filepath.Dir(path), func(name string) bool {
+		rest, found := strings.CutPrefix(name, "."+filepath.Base(path)+"-")
+		return found && random.MatchString(rest)
+	})
 	publish := linkOrRename
 	if force {
 		publish = os.Rename
@@ -86,28 +91,22 @@ func linkOrRename(tmp, path string) error {
 	return nil
 }
 
-// removeLeftovers removes the temporary files of path.
-func removeLeftovers(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // best effort
+// sweep removes the leftover files of a directory, by their names.
+func sweep(dir string, leftover func(name string) bool) {
+	entries, _ := os.ReadDir(dir) // best effort
 	for _, entry := range entries {
-		rest, found := strings.CutPrefix(entry.Name(), tmpPrefix(filepath.Base(path)))
-		if end := min(randomLen, len(rest)); found && (rest[end:] == sweptSuffix || rest[end:] == otherSuffix) {
-			_ = os.Remove(filepath.Join(filepath.Dir(path), entry.Name()))
+		if leftover(entry.Name()) {
+			_ = os.Remove(filepath.Join(dir, entry.Name()))
 		}
 	}
 }
-
-// randomLen is the length of [rand.Text].
-const randomLen = 26
-
-func tmpPrefix(name string) string { return "." + name + "-" }
 
 // place creates the file path. publish gives the temporary file its name.
 func place(path string, write func(*os.File) error, publish func(tmp, path string) error) error {
 	dir, name := filepath.Split(path)
 	suffix, release := hold(filepath.Dir(path))
 	defer release()
-	tmp := dir + tmpPrefix(name) + rand.Text() + suffix
+	tmp := dir + "." + name + "-" + rand.Text() + suffix
 	file, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return pathError("create", path, err)

@@ -5,7 +5,6 @@ package files
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -51,12 +50,7 @@ func hold(dir string) (suffix string, release func()) {
 	release = func() { _ = d.Close() } // releases the lock
 	lock := func(how int) bool { return syscall.Flock(int(d.Fd()), how|syscall.LOCK_NB) == nil }
 	if lock(syscall.LOCK_EX) {
-		names, _ := d.Readdirnames(-1)
-		for _, name := range names {
-			if strings.HasPrefix(name, ".") && strings.HasSuffix(name, sweptSuffix) {
-				_ = os.Remove(filepath.Join(dir, name)) // best effort
-			}
-		}
+		sweep(dir, func(name string) bool { return strings.HasPrefix(name, ".") && strings.HasSuffix(name, sweptSuffix) })
 	}
 	if !lock(syscall.LOCK_SH) {
 		return otherSuffix, release
