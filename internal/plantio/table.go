@@ -89,14 +89,13 @@ func cut(text string, width int) string {
 	if uniseg.StringWidth(text) <= width {
 		return text
 	}
-	shown := ""
-	for rest, state, used := text, -1, 1; ; {
-		cluster, after, wide, next := uniseg.FirstGraphemeClusterInString(rest, state)
-		if used += wide; used > width {
-			return shown + "…"
+	shown, used := "", 1
+	for rest := uniseg.NewGraphemes(text); rest.Next(); shown += rest.Str() {
+		if used += rest.Width(); used > width {
+			break
 		}
-		shown, rest, state = shown+cluster, after, next
 	}
+	return shown + "…"
 }
 
 // visible returns text for a terminal. It quotes text that is empty, invisible or could
