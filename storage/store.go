@@ -7,9 +7,7 @@
 //
 // A create goes through three steps:
 //
-//  1. Queue (queue.go). Create appends the plant to a bounded queue. A full queue refuses
-//     it with ErrOverloaded. A create whose context ends while it is queued leaves the
-//     queue; once a commit has it, its outcome is unknown.
+//  1. Queue (queue.go). Create appends the plant to a bounded queue.
 //  2. Group commit (commit.go). The create that finds no commit under way runs one. It takes
 //     the entire queue, up to the limits of a batch, sorts it by id and leaves out duplicate
 //     ids. The engine stores the batch in one transaction, with two syncs of the disk.
