@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -64,6 +65,9 @@ func TestPipes(t *testing.T) {
 // as by ulimit -v.
 func TestLittleAddressSpace(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the address space of a process is known on Linux")
+	}
 	path := os.Getenv("LITTLE_ADDRESS_SPACE")
 	if path != "" {
 		limitAddressSpace(t)
@@ -86,10 +90,7 @@ func TestLittleAddressSpace(t *testing.T) {
 // limitAddressSpace leaves this process 1 GiB more than it has.
 func limitAddressSpace(t *testing.T) {
 	t.Helper()
-	statm, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Skip("the address space of a process is known on Linux")
-	}
+	statm := must.Get(os.ReadFile("/proc/self/statm"))(t)
 	pages := must.Get(strconv.Atoi(strings.Fields(string(statm))[0]))(t)
 	limit := uint64(pages*os.Getpagesize() + 1<<30)
 	must.Do(t, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: limit, Max: limit}))
