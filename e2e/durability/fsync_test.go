@@ -29,7 +29,7 @@ func TestFailingWrite(t *testing.T) {
 	f := failingSync()
 	f.hits = func(op faultfs.Op) bool { return op.Kind == faultfs.Write || op.Kind == faultfs.Truncate }
 	f.creates = plantstore.Torture(6, 100)
-	failEachWay(t, f, 40, plantstore.Torture(4, 30))
+	failEachWay(t, f, plantstore.Torture(10, 40), plantstore.Torture(4, 30)) // more than one start
 }
 
 // failingSync is the fault of a disk that fails syncs.
