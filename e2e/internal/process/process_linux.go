@@ -21,7 +21,7 @@ import (
 
 // Patience bounds every wait for a process. It is far longer than any expected wait, so that no
 // test depends on the speed of the machine.
-const Patience = time.Minute
+const Patience = 4 * time.Minute
 
 // addresses counts the addresses that were returned.
 var addresses atomic.Uint32 //nolint:gochecknoglobals // all tests of a process share the machine's addresses
