@@ -1,4 +1,4 @@
-package operate_test
+package operate
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"plantstore/internal/must"
-	"plantstore/internal/operate"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -46,11 +45,11 @@ func (s faultyStore) Snapshot(_ context.Context, w io.Writer) error {
 }
 
 // dial returns a client of a server of a store.
-func dial(t *testing.T, store *storage.Store) (*operate.Client, *operate.Server) {
+func dial(t *testing.T, store *storage.Store) (*Client, *Server) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
 	server := serve(t, path, store)
-	client := must.Get(operate.Dial(t.Context(), path))(t)
+	client := must.Get(Dial(t.Context(), path))(t)
 	t.Cleanup(func() { must.Do(t, errors.Join(client.Close(), server.Close())) })
 	return client, server
 }
@@ -62,7 +61,7 @@ func readOnly(engine storage.Engine) *storage.Store {
 
 // dialBroken returns a client of a server with this info that otherwise sends the text. It closes the
 // connection within a text that ends no line.
-func dialBroken(t *testing.T, info string, status int, text string) (*operate.Client, error) {
+func dialBroken(t *testing.T, info string, status int, text string) (*Client, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,10 +77,10 @@ func dialBroken(t *testing.T, info string, status int, text string) (*operate.Cl
 		}
 	}))
 	_ = server.Listener.Close()
-	server.Listener = must.Get(operate.Listen(t.Context(), path))(t)
+	server.Listener = must.Get(Listen(t.Context(), path))(t)
 	server.Start()
 	t.Cleanup(server.Close)
-	client, err := operate.Dial(t.Context(), path)
+	client, err := Dial(t.Context(), path)
 	if err == nil {
 		t.Cleanup(func() { _ = client.Close() })
 	}
@@ -95,7 +94,7 @@ const (
 )
 
 // callAll returns the errors of the methods of a client.
-func callAll(ctx context.Context, client *operate.Client) map[string]error {
+func callAll(ctx context.Context, client *Client) map[string]error {
 	_, getErr := client.Get(ctx, 1)
 	_, countErr := client.Count(ctx)
 	var listErr error
@@ -163,7 +162,7 @@ func TestIncompleteResponse(t *testing.T) {
 			}
 		}
 	}
-	if _, err := dialBroken(t, "", http.StatusOK, ""); err == nil || errors.As(err, new(*operate.VersionError)) {
+	if _, err := dialBroken(t, "", http.StatusOK, ""); err == nil || errors.As(err, new(*VersionError)) {
 		t.Errorf("Dial of a server that ends: %v", err)
 	}
 }
@@ -183,7 +182,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	_, err := dialBroken(t, "", http.StatusNotFound, "404 page not found\n")
-	if version, ok := errors.AsType[*operate.VersionError](err); !ok || version.Server != "" {
+	if version, ok := errors.AsType[*VersionError](err); !ok || version.Server != "" {
 		t.Errorf("Dial: %v", err)
 	}
 }

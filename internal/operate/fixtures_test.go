@@ -1,16 +1,19 @@
-package operate_test
+package operate
 
 import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"iter"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"plantstore/internal/must"
-	"plantstore/internal/operate"
 	"plantstore/internal/watchdog"
 	"plantstore/models"
 	"plantstore/storage"
@@ -34,9 +37,9 @@ func TestSuite(t *testing.T) {
 
 // A remote is a client with its server.
 type remote struct {
-	*operate.Client
+	*Client
 
-	server *operate.Server
+	server *Server
 	store  *storage.Store // of the server
 }
 
@@ -61,7 +64,7 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 		return nil, err
 	}
 	server := serve(t, path, store)
-	client, err := operate.Dial(t.Context(), path)
+	client, err := Dial(t.Context(), path)
 	if err != nil {
 		return nil, errors.Join(err, server.Close(), store.Close())
 	}
@@ -69,20 +72,124 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 }
 
 // serve serves store at the socket of the database path.
-func serve(t testing.TB, path string, store *storage.Store) *operate.Server {
+func serve(t testing.TB, path string, store *storage.Store) *Server {
 	t.Helper()
-	listener := must.Get(operate.Listen(t.Context(), path))(t)
-	operator := &operate.Operator{
-		Info:    operate.Info{Version: operate.ReadVersion().String(), BaseURL: "http://127.0.0.1:1"},
+	listener := must.Get(Listen(t.Context(), path))(t)
+	operator := &Operator{
+		Info:    Info{Version: ReadVersion().String(), BaseURL: "http://127.0.0.1:1"},
 		Store:   store,
-		Creates: operate.NewCreates(),
+		Creates: NewCreates(),
 		Problem: func() (string, error) { return "", nil },
 		Logger:  slog.New(slog.DiscardHandler),
 	}
-	return operate.Serve(listener, operator.Handler(operate.Socket), slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
+	return Serve(listener, operator.Handler(Socket), slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
 }
 
 // Close closes all of it.
 func (r *remote) Close() error {
 	return errors.Join(r.Client.Close(), r.server.Close(), r.store.Close())
+}
+
+// A fakeStore has plants in memory.
+type fakeStore struct {
+	storage.FileEngine // nil but for List and Count
+
+	ids     []int64          // ascending
+	names   map[int64]string // x unless set
+	corrupt []int64          // ids of corrupt records
+	unnamed bool             // errors about corrupt records don't have their ids
+	err     error            // of List and Count
+	slow    time.Duration    // for each record
+	hangs   bool             // until the context ends
+
+	reads int // records that were read
+}
+
+func (f *fakeStore) List(ctx context.Context, from int64, descending bool) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		if f.hangs {
+			<-ctx.Done()
+			yield(storage.Record{}, ctx.Err())
+			return
+		}
+		if f.err != nil {
+			yield(storage.Record{}, f.err)
+			return
+		}
+		start, found := slices.BinarySearch(f.ids, from)
+		ids := f.ids[start:]
+		if descending {
+			if found {
+				start++
+			}
+			ids = slices.Clone(f.ids[:start])
+			slices.Reverse(ids)
+		}
+		for _, id := range ids {
+			record, err := f.record(id)
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (f *fakeStore) record(id int64) (storage.Record, error) {
+	f.reads++
+	time.Sleep(f.slow)
+	if slices.Contains(f.corrupt, id) {
+		err := fmt.Errorf("%w: wrong checksum", storage.ErrCorrupt)
+		if !f.unnamed {
+			err = &storage.CorruptError{ID: id, Err: err}
+		}
+		return storage.Record{}, err
+	}
+	name, named := f.names[id]
+	if !named {
+		name = "x"
+	}
+	return storage.Record{ID: id, Plant: models.Plant{Name: name}}, nil
+}
+
+func (f *fakeStore) Count(ctx context.Context) (int64, error) {
+	if f.hangs {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return int64(len(f.ids)), f.err
+}
+
+// store returns the store that has f as its engine.
+func (f *fakeStore) store() *storage.Store {
+	return storage.New(f, nil, storage.Limits{}, storage.Options{ReadOnly: true})
+}
+
+// site returns a site of the store, which is not served.
+func (f *fakeStore) site() *Site {
+	return &Site{key: "key", open: func(context.Context) (Backend, func() error, error) {
+		return &Operator{Store: f.store(), Info: Info{Place: "here"}}, func() error { return nil }, nil
+	}}
+}
+
+// idsOf returns the ids of plants, separated by blanks.
+func idsOf(plants []plant) string {
+	var ids []int64
+	for _, p := range plants {
+		ids = append(ids, p.ID)
+	}
+	return join(ids)
+}
+
+// join returns ids, separated by blanks.
+func join(ids []int64) string { return strings.Trim(fmt.Sprint(ids), "[]") }
+
+// sequence returns n ids from first on.
+func sequence(first int64, n int) (ids []int64) {
+	for i := range n {
+		ids = append(ids, first+int64(i))
+	}
+	return ids
 }

@@ -81,7 +81,7 @@ func row(name, help string, series []series) metric { return metric{name, help, 
 // one returns the series of a number.
 func one(number any, labels ...string) []series { return []series{{braced(labels), number}} }
 
-func flag(on bool) []series {
+func onOff(on bool) []series {
 	if on {
 		return one(1)
 	}
@@ -115,7 +115,7 @@ func (o *Operator) table() []metric {
 	problem, _ := o.Problem()
 	all := []metric{
 		row("build_info", "always 1; the label version is the running release", one(1, "version", o.Metrics.Version)),
-		row("ready", "1 if the server is ready (/readyz), else 0", flag(problem == "")),
+		row("ready", "1 if the server is ready (/readyz), else 0", onOff(problem == "")),
 		row("requests_total",
 			"responses by outcome (as in the log; unknown counts as failed) and error code, 0 for none", observer.responses()),
 		row("faults_total", "errors and delays on demand; no other metric counts these requests", observer.onDemand()),
@@ -150,9 +150,9 @@ func (o *Operator) table() []metric {
 		row("commit_plants", "plants in a commit", observer.commitPlants.series()),
 		row("commit_duration_seconds", "time of a commit, including retries", observer.commitDuration.series()),
 		row("commit_failures_total", "commits that failed, including those with an unknown outcome", one(stored.FailedCommits)),
-		row("store_stopped", "1 after a fault, just before the process exits, else 0", flag(stored.Stopped)),
+		row("store_stopped", "1 after a fault, just before the process exits, else 0", onOff(stored.Stopped)),
 		row("store_emptied",
-			"1 if the database had no plants at startup although the secret next to it is older than an hour, else 0", flag(o.Metrics.Emptied)),
+			"1 if the database had no plants at startup although the secret next to it is older than an hour, else 0", onOff(o.Metrics.Emptied)),
 	)
 	if file := stored.File; file != nil {
 		all = append(all,

@@ -1,7 +1,8 @@
-package operate_test
+package operate
 
 import (
 	"flag"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/must"
-	"plantstore/internal/operate"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/middleware/auth"
@@ -22,11 +22,24 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table in docs/watch.md")
 
+// markdownTable returns the table of metrics in docs/watch.md.
+func markdownTable() string {
+	var b strings.Builder
+	b.WriteString("| Metric | Meaning |\n|---|---|\n")
+	for _, m := range newOperator(newStore()).table() {
+		if m.kind() == "histogram" {
+			m.help += " (histogram)"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", prefix+m.name, m.help)
+	}
+	return b.String()
+}
+
 // TestGeneratedTable checks that docs/watch.md contains the table of metrics.
 func TestGeneratedTable(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
-	path, want := filepath.Join("..", "..", "docs", "watch.md"), newOperator(newStore()).MarkdownTable()
+	path, want := filepath.Join("..", "..", "docs", "watch.md"), markdownTable()
 	text := must.Get(os.ReadFile(path))(t)
 	before, rest, found := strings.Cut(string(text), begin)
 	table, after, closed := strings.Cut(rest, end)
@@ -50,7 +63,7 @@ func TestMetrics(t *testing.T) {
 	s.stats.QueuedCreates, s.stats.QueuedBytes, s.stats.QueueLimit = 11, 12, 13
 	s.stats.Created, s.stats.FailedCommits, s.stats.Resets = 14, 15, 16
 	s.stats.Stopped, s.problem = true, "stopped"
-	observer := operate.NewObserver()
+	observer := NewObserver()
 	request := new(http.Request)
 	for _, o := range []middleware.Outcome{
 		{Name: middleware.Created, Request: request, Took: 3 * time.Millisecond},
@@ -66,7 +79,7 @@ func TestMetrics(t *testing.T) {
 	}
 	observer.Commit(1, 30*time.Millisecond)
 	observer.Commit(5, 20*time.Second)
-	h := newHandler(s, func(o *operate.Operator) {
+	h := newHandler(s, func(o *Operator) {
 		o.Metrics.Observer = observer
 		o.Metrics.Server = func() server.Stats {
 			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34, SlowHandshakes: 35}
@@ -145,7 +158,7 @@ func TestEachSeriesIsOnce(t *testing.T) {
 func TestMetricsThatAreAbsent(t *testing.T) {
 	t.Parallel()
 	found := func(s *store, issuer *auth.IssuerStats) string {
-		h := newHandler(s, func(o *operate.Operator) {
+		h := newHandler(s, func(o *Operator) {
 			o.Metrics.CertificateExpires = func() time.Time { return time.Time{} }
 			o.Metrics.Tokens = func() auth.Stats { return auth.Stats{Issuer: issuer} }
 		})
@@ -171,7 +184,7 @@ func TestMetricsThatAreAbsent(t *testing.T) {
 //
 //nolint:paralleltest // others allocate
 func TestAllocations(t *testing.T) {
-	observer, creates := operate.NewObserver(), operate.NewCreates()
+	observer, creates := NewObserver(), NewCreates()
 	refused := &middleware.Outcome{Request: new(http.Request), Error: models.NewError(409, "taken"), Took: time.Millisecond}
 	if n := testing.AllocsPerRun(100, func() { observer.Request(refused); creates.Add("somebody", 7) }); n > 0 {
 		t.Errorf("%v allocations", n)

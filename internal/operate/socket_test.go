@@ -1,4 +1,4 @@
-package operate_test
+package operate
 
 import (
 	"context"
@@ -16,14 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/must"
-	"plantstore/internal/operate"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
 // newDatabase creates a database at path, with one plant, and serves it.
-func newDatabase(t *testing.T, path string) *operate.Server {
+func newDatabase(t *testing.T, path string) *Server {
 	t.Helper()
 	store := must.Get(bbolt.OpenFile(path, storage.Options{}))(t)
 	t.Cleanup(func() { _ = store.Close() })
@@ -36,7 +35,7 @@ func newDatabase(t *testing.T, path string) *operate.Server {
 // wantPlant checks that the server of the database responds.
 func wantPlant(t *testing.T, path string) {
 	t.Helper()
-	client, err := operate.Dial(t.Context(), path)
+	client, err := Dial(t.Context(), path)
 	if err != nil {
 		t.Fatalf("Dial(%s): %v", path, err)
 	}
@@ -51,11 +50,11 @@ func wantPlant(t *testing.T, path string) {
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	if _, err := operate.Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Dial without a server: %v, want: %v", err, fs.ErrNotExist)
 	}
 	server := newDatabase(t, path)
-	socket := operate.SocketPath(path)
+	socket := SocketPath(path)
 	info, err := os.Lstat(socket)
 	if err != nil || info.Mode().Type() != fs.ModeSocket || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%s has the mode %v, %v", socket, info.Mode(), err)
@@ -67,7 +66,7 @@ func TestSocket(t *testing.T) {
 	if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
-	if _, err := operate.Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Dial after Close: %v, want: %v", err, fs.ErrNotExist)
 	}
 }
@@ -89,7 +88,7 @@ func TestWireForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plants.db")
 	newDatabase(t, path) // with the plant 1
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", operate.SocketPath(path))
+		return new(net.Dialer).DialContext(ctx, "unix", SocketPath(path))
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	for _, test := range []struct{ request, body, want string }{

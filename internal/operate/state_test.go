@@ -1,4 +1,4 @@
-package operate_test
+package operate
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"plantstore/internal/must"
-	"plantstore/internal/operate"
 	"plantstore/internal/requests"
 	"plantstore/internal/server"
 	"plantstore/middleware"
@@ -35,13 +34,13 @@ func newStore() *store {
 }
 
 // newOperator returns an operator of that store.
-func newOperator(s *store) *operate.Operator {
-	return &operate.Operator{
+func newOperator(s *store) *Operator {
+	return &Operator{
 		Problem:  func() (string, error) { return s.problem, s.cause },
 		Requests: requests.NewRecorder(),
 		Logger:   slog.New(slog.DiscardHandler),
-		Metrics: operate.Metrics{
-			Version: "v1.2.3", Observer: operate.NewObserver(),
+		Metrics: Metrics{
+			Version: "v1.2.3", Observer: NewObserver(),
 			Store:  func() storage.Stats { return s.stats },
 			Server: func() server.Stats { return server.Stats{} },
 			Tokens: func() auth.Stats {
@@ -53,12 +52,12 @@ func newOperator(s *store) *operate.Operator {
 }
 
 // newHandler returns the handler under test, for that store.
-func newHandler(s *store, change ...func(*operate.Operator)) http.Handler {
+func newHandler(s *store, change ...func(*Operator)) http.Handler {
 	operator := newOperator(s)
 	for _, c := range change {
 		c(operator)
 	}
-	return operator.Handler(operate.Admin)
+	return operator.Handler(Admin)
 }
 
 // send returns the response to a request.
@@ -105,7 +104,7 @@ func TestPaths(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	recorder := requests.NewRecorder()
-	h := newHandler(newStore(), func(o *operate.Operator) { o.Requests = recorder })
+	h := newHandler(newStore(), func(o *Operator) { o.Requests = recorder })
 	for range 2 {
 		recorder.Observe(t.Context(), middleware.NewRefusal(models.NewError(431, "too large"), "", ""))
 	}
@@ -125,7 +124,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	s := newStore()
 	var log strings.Builder
-	h := newHandler(s, func(o *operate.Operator) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	h := newHandler(s, func(o *Operator) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	for _, step := range []struct {
 		problem string // empty: it is ready
 		cause   error
@@ -162,7 +161,7 @@ func TestReady(t *testing.T) {
 
 func TestProfiles(t *testing.T) {
 	t.Parallel()
-	h := newHandler(newStore(), func(o *operate.Operator) { o.Pprof = true })
+	h := newHandler(newStore(), func(o *Operator) { o.Pprof = true })
 	for _, target := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/symbol"} {
 		if w := send(t, h, http.MethodGet, target); w.Code != http.StatusOK || w.Body.Len() == 0 {
 			t.Errorf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
@@ -176,7 +175,7 @@ func TestProfiles(t *testing.T) {
 func TestReset(t *testing.T) {
 	t.Parallel()
 	reset := func(plants int64, err error) http.Handler {
-		return newHandler(newStore(), func(o *operate.Operator) {
+		return newHandler(newStore(), func(o *Operator) {
 			o.Reset = func(context.Context) (int64, error) { return plants, err }
 		})
 	}
@@ -201,7 +200,7 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	loopback, public := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8081}, &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 8081}
 	resets := 0
-	h := newHandler(newStore(), func(o *operate.Operator) {
+	h := newHandler(newStore(), func(o *Operator) {
 		o.Reset = func(context.Context) (int64, error) { resets++; return 0, nil }
 	})
 	for _, test := range []struct {
@@ -238,6 +237,31 @@ func TestGuard(t *testing.T) {
 		h.ServeHTTP(w, r)
 		if (w.Code == http.StatusOK) != test.passes || (resets > 0) != test.passes {
 			t.Errorf("%+v: status %d: %s, %d resets", test, w.Code, w.Body, resets)
+		}
+	}
+}
+
+// TestAllowLists checks what each listener serves.
+func TestAllowLists(t *testing.T) {
+	t.Parallel()
+	const (
+		admin = "GET /livez, GET /readyz, GET /metrics, POST /reset, GET /requests, DELETE /requests"
+		both  = "GET /readyz, POST /reset, GET /requests, "
+		page  = "GET /count, GET /page/plants, GET /page/creates, GET /page/requests"
+	)
+	for listener, want := range map[Listener]string{
+		Admin:  admin,
+		Page:   page,
+		Socket: both + "GET /info, GET /plant, GET /plants, POST /plants, GET /snapshot, " + page,
+	} {
+		var got []string
+		for _, e := range endpoints() {
+			if e.listeners&listener != 0 {
+				got = append(got, strings.TrimSuffix(e.methods, ", HEAD")+" "+e.path)
+			}
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%d serves %s, want %s", listener, strings.Join(got, ", "), want)
 		}
 	}
 }

@@ -29,9 +29,9 @@ func get(t *testing.T, s *Site, host, target, key string) *httptest.ResponseReco
 	return w
 }
 
-// TestGuard checks that plants are sent only with the key and to a loopback name in Host, and
+// TestPageGuard checks that plants are sent only with the key and to a loopback name in Host, and
 // that no response permits the page more than necessary.
-func TestGuard(t *testing.T) {
+func TestPageGuard(t *testing.T) {
 	t.Parallel()
 	s := (&fakeStore{ids: []int64{1}}).site()
 	for _, tt := range []struct {
