@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -44,8 +46,18 @@ type outline struct {
 					} `yaml:"error"`
 				} `yaml:"properties"`
 			} `yaml:"Error"`
+			Plant    schema `yaml:"Plant"`
+			NewPlant struct {
+				AllOf []schema `yaml:"allOf"`
+			} `yaml:"NewPlant"`
 		} `yaml:"schemas"`
 	} `yaml:"components"`
+}
+
+// A schema is the part of a schema of a plant that is compared with the code.
+type schema struct {
+	Required   []string       `yaml:"required"`
+	Properties map[string]any `yaml:"properties"`
 }
 
 type server struct {
@@ -216,4 +228,49 @@ func decodeExactly(t *testing.T, e example, v any) {
 func encode(t *testing.T, e example) jsontext.Value {
 	t.Helper()
 	return must.Get(json.Marshal(e.Value))(t)
+}
+
+// fieldsOf returns the JSON names of the fields of a type, and of those that are always there.
+func fieldsOf(t reflect.Type) (all, required []string) {
+	for field := range t.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			continue // not exported
+		}
+		all = append(all, name)
+		if slices.Contains(strings.Split(field.Tag.Get("validate"), ","), "required") || t == reflect.TypeFor[models.Plant]() && options == "" {
+			required = append(required, name)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(required)
+	return all, required
+}
+
+// TestFieldsOfPlants checks that the description and the collection for Postman have the fields of the
+// structs.
+func TestFieldsOfPlants(t *testing.T) {
+	t.Parallel()
+	schemas := parse(t, describe(t, defaultURL).JSON).Components.Schemas
+	created := schema{slices.Clone(schemas.Plant.Required), maps.Clone(schemas.Plant.Properties)}
+	for _, part := range schemas.NewPlant.AllOf {
+		created.Required = append(created.Required, part.Required...)
+		maps.Copy(created.Properties, part.Properties)
+	}
+	for goType, s := range map[reflect.Type]schema{reflect.TypeFor[models.Plant](): schemas.Plant, reflect.TypeFor[models.NewPlant](): created} {
+		all, required := fieldsOf(goType)
+		if diff := cmp.Diff(all, slices.Sorted(maps.Keys(s.Properties))); diff != "" {
+			t.Errorf("the properties of %s (-code +description):\n%s", goType.Name(), diff)
+		}
+		if diff := cmp.Diff(required, slices.Sorted(slices.Values(s.Required))); diff != "" {
+			t.Errorf("the required properties of %s (-code +description):\n%s", goType.Name(), diff)
+		}
+	}
+	collection := must.Get(os.ReadFile("../../docs/postman/plantstore.postman_collection.json"))(t)
+	all, _ := fieldsOf(reflect.TypeFor[models.NewPlant]())
+	for _, name := range all {
+		if !strings.Contains(string(collection), `\"`+name+`\":`) {
+			t.Errorf("no request in the collection has the property %s", name)
+		}
+	}
 }
