@@ -209,9 +209,7 @@ func TestForgedTokenMissesCache(t *testing.T) {
 	for i := range good {
 		forged := []byte(good)
 		forged[i] ^= 1
-		if _, err := verifier.Verify(context.Background(), string(forged)); err == nil {
-			t.Errorf("accepted with character %d changed", i)
-		}
+		check(t, verifier, refused, string(forged))
 	}
 }
 

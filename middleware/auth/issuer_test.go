@@ -105,9 +105,7 @@ func TestIssuerRotatesKeys(t *testing.T) {
 	check(t, verifier, accepted, local.token(`{}`), hs256.token(`{}`))
 	site.wantRequests(t, 3) // also for the old key
 	site.responds(http.StatusOK, `{"keys":[]}`)
-	if err := verifier.Fetch(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, verifier.Fetch(t.Context()))
 	check(t, verifier, refused, fresh.named())
 	check(t, verifier, accepted, local.token(`{}`), hs256.token(`{}`))
 }
@@ -310,9 +308,7 @@ func TestIssuerHidesQuery(t *testing.T) {
 			t.Errorf("it requests %s from %q", r.URL, r.Referer())
 		}
 	})
-	if err := verifier.Fetch(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, verifier.Fetch(t.Context()))
 	broken := errors.New("broken")
 	verifier.issuer.client.Transport = roundTripper(func(*http.Request) (*http.Response, error) { return nil, broken })
 	err := verifier.Fetch(t.Context())
