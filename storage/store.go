@@ -190,6 +190,21 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	return outcomes
 }
 
+// DryRun returns for each of the records the error that Create would return now, and creates none.
+// Of records with the same id, each counts as the only one.
+func (s *Store) DryRun(ctx context.Context, records []Record) []error {
+	outcomes := make([]error, len(records))
+	for i, record := range records {
+		switch stored, err := s.Get(ctx, record.ID); {
+		case err == nil:
+			outcomes[i] = &ExistsError{Stored: stored, Identical: stored.Equal(record.Plant)}
+		case !errors.Is(err, ErrNotFound):
+			outcomes[i] = err
+		}
+	}
+	return outcomes
+}
+
 // Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt],
 // [ErrUnavailable] or the error of ctx.
 func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {

@@ -28,6 +28,7 @@ type Store interface {
 	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
 	Count(ctx context.Context) (plants int64, err error)
 	CreateAll(ctx context.Context, records []storage.Record) []error
+	DryRun(ctx context.Context, records []storage.Record) []error
 	Snapshot(ctx context.Context, w io.Writer) error
 	Close() error
 }

@@ -20,7 +20,6 @@ import (
 	"plantstore/internal/logging"
 	"plantstore/internal/operate"
 	"plantstore/internal/plantio"
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -72,12 +71,15 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 		i.Create = store.CreateAll
 		if i.dryRun {
-			i.Create = plantio.DryRun(store.Get)
+			i.Create = plantio.DryRun(store.DryRun)
 		}
 		return i.importAll(ctx)
 	})
 	if i.dryRun && creates && i.Create == nil && errors.Is(err, fs.ErrNotExist) {
-		i.Create = plantio.DryRun(func(context.Context, int64) (models.Plant, error) { return models.Plant{}, storage.ErrNotFound })
+		if !cmd.Bool("quiet") {
+			fmt.Fprintf(p.Stderr, "%s: would create database %s\n", p.Name, c.Storage.Path)
+		}
+		i.Create = plantio.DryRun(func(_ context.Context, records []storage.Record) []error { return make([]error, len(records)) })
 		return i.importAll(ctx)
 	}
 	return err
@@ -191,6 +193,8 @@ func (i *importer) failure(name string, err error) error {
 	}
 	advice := "run the import again to continue"
 	switch {
+	case errors.Is(err, storage.ErrOverloaded): // only an import that is interrupted
+		err = errors.New("interrupted")
 	case errors.As(err, new(*plantio.ReadError)):
 		err, advice = files.Reason(err), "fix the file, and import it again"
 	case errors.Is(err, storage.ErrNoSpace):

@@ -112,8 +112,18 @@ func (c *Client) serve(w *response, r *http.Request, _ endpoint) error {
 // CreateAll sends the records in one request. If ctx or the server ends, the outcomes that it has not
 // sent are [storage.ErrUnknown].
 func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
+	return c.outcomes(ctx, http.MethodPost, records)
+}
+
+// DryRun sends the records in one request.
+func (c *Client) DryRun(ctx context.Context, records []storage.Record) []error {
+	return c.outcomes(ctx, methodQuery, records)
+}
+
+// outcomes returns the outcomes of a request with records.
+func (c *Client) outcomes(ctx context.Context, method string, records []storage.Record) []error {
 	outcomes := make([]error, 0, len(records))
-	response, err := c.create(ctx, records)
+	response, err := c.send(ctx, method, records)
 	if err == nil {
 		defer response.Body.Close()
 		err = lost(response.Request, errEnded)
@@ -130,8 +140,8 @@ func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []erro
 	return append(outcomes, slices.Repeat([]error{err}, len(records)-len(outcomes))...)
 }
 
-// create sends a request to create plants. If one of them is not valid UTF-8, it sends none.
-func (c *Client) create(ctx context.Context, records []storage.Record) (*http.Response, error) {
+// send sends records in JSON Lines. If one of them is not valid UTF-8, it sends none.
+func (c *Client) send(ctx context.Context, method string, records []storage.Record) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
 	}
@@ -145,7 +155,7 @@ func (c *Client) create(ctx context.Context, records []storage.Record) (*http.Re
 	if err := out.Flush(); err != nil {
 		return nil, err
 	}
-	return c.do(ctx, http.MethodPost, "/plants", &body)
+	return c.do(ctx, method, "/plants", &body)
 }
 
 // Get returns a plant.

@@ -48,6 +48,9 @@ type endpoint struct {
 // getOrHead are the methods that read: HEAD is GET without a body.
 const getOrHead = "GET, HEAD"
 
+// methodQuery is the method of a safe request with a body.
+const methodQuery = "QUERY"
+
 // pageRequests is the path of the requests with lines for people.
 const pageRequests = "/page/requests"
 
@@ -61,9 +64,10 @@ func endpoints() []endpoint {
 		{getOrHead, "/requests", Admin | Socket, (*Operator).requests},
 		{"DELETE", "/requests", Admin, (*Operator).requests},
 		{getOrHead, "/info", Socket, (*Operator).info},
-		{getOrHead, "/plant", Socket, (*Operator).get},   // ?id=7
-		{getOrHead, "/plants", Socket, (*Operator).list}, // ?from=7
-		{"POST", "/plants", Socket, (*Operator).create},  // those of the body, in JSON Lines
+		{getOrHead, "/plant", Socket, (*Operator).get},       // ?id=7
+		{getOrHead, "/plants", Socket, (*Operator).list},     // ?from=7
+		{"POST", "/plants", Socket, (*Operator).create},      // those of the body, in JSON Lines
+		{methodQuery, "/plants", Socket, (*Operator).dryRun}, // of those of the body
 		{getOrHead, "/snapshot", Socket, (*Operator).snapshot},
 		{getOrHead, "/count", Socket | Page, (*Operator).count},
 		{getOrHead, "/page/plants", Socket | Page, (*Operator).pagePlants},   // ?from=7&descending=true&name=Mon

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -70,20 +71,35 @@ func (o *Operator) list(w *response, r *http.Request) error {
 	return nil
 }
 
-// create creates the plants of the body, and sends a line for each: {} or an Error.
+// create creates the plants of the body.
 func (o *Operator) create(w *response, r *http.Request) error {
+	return sendOutcomes(w, r, func(ctx context.Context, records []storage.Record) []error {
+		outcomes := o.Store.CreateAll(ctx, records)
+		for i, err := range outcomes {
+			if err == nil {
+				o.Creates.Add("", records[i].ID)
+			}
+		}
+		return outcomes
+	})
+}
+
+// dryRun reports what a create of the plants of the body would.
+func (o *Operator) dryRun(w *response, r *http.Request) error {
+	return sendOutcomes(w, r, o.Store.DryRun)
+}
+
+// sendOutcomes sends a line for each plant of the body: {} or an Error.
+func sendOutcomes(w *response, r *http.Request, outcomesOf func(context.Context, []storage.Record) []error) error {
 	records, err := readPlants(r)
 	if err != nil {
 		return err
 	}
-	outcomes := o.Store.CreateAll(r.Context(), records)
 	w.sendLines()
-	for i, err := range outcomes {
+	for _, err := range outcomesOf(r.Context(), records) {
 		var line any = struct{}{}
 		if err != nil {
 			line = encodeError(r.Context(), err)
-		} else {
-			o.Creates.Add("", records[i].ID)
 		}
 		if err := w.send(line); err != nil {
 			return err

@@ -252,7 +252,7 @@ func TestAllowLists(t *testing.T) {
 	for listener, want := range map[Listener]string{
 		Admin:  admin,
 		Page:   page,
-		Socket: both + "GET /info, GET /plant, GET /plants, POST /plants, GET /snapshot, " + page,
+		Socket: both + "GET /info, GET /plant, GET /plants, POST /plants, QUERY /plants, GET /snapshot, " + page,
 	} {
 		var got []string
 		for _, e := range endpoints() {

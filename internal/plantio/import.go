@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -188,29 +187,19 @@ func (i *Importer) count(r *run, plant *placed, err error) error {
 }
 
 // DryRun returns a function for [Importer.Create] that stores nothing, and returns the outcomes that
-// creates would have. get returns what is stored. The function keeps a hash of each plant, to find ids that
-// come twice.
-func DryRun(get func(ctx context.Context, id int64) (models.Plant, error)) func(context.Context, []storage.Record) []error {
+// creates would have. stored returns them for what is stored, as [storage.Store.DryRun] does. The function
+// keeps a hash of each plant, to find ids that come twice.
+func DryRun(stored func(ctx context.Context, records []storage.Record) []error) func(context.Context, []storage.Record) []error {
 	created, seed := make(map[int64]uint64), maphash.MakeSeed()
-	hash := func(plant models.Plant) uint64 {
-		text, _ := plant.AppendFields(nil) // read plants are UTF-8
-		return maphash.Bytes(seed, text)
-	}
 	return func(ctx context.Context, records []storage.Record) []error {
-		outcomes := make([]error, len(records))
+		outcomes := stored(ctx, records)
 		for i, record := range records {
+			text, _ := record.Plant.AppendFields(nil) // read plants are UTF-8
+			hash := maphash.Bytes(seed, text)
 			if first, found := created[record.ID]; found {
-				outcomes[i] = &storage.ExistsError{Identical: first == hash(record.Plant)}
-				continue
-			}
-			stored, err := get(ctx, record.ID)
-			switch {
-			case err == nil:
-				outcomes[i] = &storage.ExistsError{Stored: stored, Identical: stored.Equal(record.Plant)}
-			case errors.Is(err, storage.ErrNotFound):
-				created[record.ID] = hash(record.Plant)
-			default:
-				outcomes[i] = err
+				outcomes[i] = &storage.ExistsError{Identical: first == hash}
+			} else if outcomes[i] == nil {
+				created[record.ID] = hash
 			}
 		}
 		return outcomes

@@ -86,6 +86,22 @@ func testCreateAllOutcomes(t *testing.T, open Open) {
 	}
 }
 
+// testDryRun compares plants with the stored ones, and each only with these.
+func testDryRun(t *testing.T, open Open) {
+	s := mustOpen(t, open)
+	a, b := models.Plant{Name: "a"}, models.Plant{Name: "b"}
+	mustCreate(t, s, storage.Record{ID: 1, Plant: a})
+	outcomes := s.DryRun(t.Context(), []storage.Record{{ID: 1, Plant: a}, {ID: 2, Plant: a}, {ID: 2, Plant: b}, {ID: 1, Plant: b}})
+	if len(outcomes) != 4 || outcomes[1] != nil || outcomes[2] != nil {
+		t.Fatalf("DryRun = %v", outcomes)
+	}
+	wantExists(t, "of the same plant", outcomes[0], true)
+	wantExists(t, "of another plant", outcomes[3], false)
+	if n, err := s.Count(t.Context()); err != nil || n != 1 {
+		t.Errorf("after DryRun, Count = %d, %v", n, err)
+	}
+}
+
 // testCreateAllRacing races bulks and single creates for the same ids: of each id, one create
 // succeeds.
 func testCreateAllRacing(t *testing.T, open Open) {

@@ -20,6 +20,7 @@ import (
 type Store interface {
 	Create(ctx context.Context, id int64, plant models.Plant) error
 	CreateAll(ctx context.Context, records []storage.Record) []error
+	DryRun(ctx context.Context, records []storage.Record) []error
 	Get(ctx context.Context, id int64) (models.Plant, error)
 	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
 	ListDescending(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
@@ -50,6 +51,7 @@ func Run(t *testing.T, fresh Fresh) {
 		"CreateAllOutcomes":         testCreateAllOutcomes,
 		"CreateAllRacing":           testCreateAllRacing,
 		"CreateAllContextEnds":      testCreateAllContextEnds,
+		"DryRun":                    testDryRun,
 		"InvalidUTF8":               testInvalidUTF8,
 		"Count":                     testCount,
 		"GetNotFound":               testGetNotFound,
