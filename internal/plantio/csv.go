@@ -127,7 +127,11 @@ func (l *csvLines) row() (row []string, at Position, err error) {
 		return nil, at, fmt.Errorf("the row after line %d is longer than %d bytes; is a quotation mark left open?", l.last.Line, l.most)
 	case errors.As(err, &syntax):
 		at.Line = syntax.StartLine
-		return nil, at, badLine(at, "is not CSV: %v in column %d", syntax.Err, syntax.Column)
+		reason := "is not CSV: a quotation mark is left open, or not doubled"
+		if syntax.Line > syntax.StartLine {
+			reason += fmt.Sprintf("; the lines %d to %d are left out", syntax.StartLine, syntax.Line)
+		}
+		return nil, at, badLine(at, "%s", reason)
 	case err != nil:
 		return nil, at, err
 	}
@@ -148,7 +152,7 @@ func (l *csvLines) readHeader(first []byte) error {
 	known, _ := columns()
 	for _, name := range row {
 		found := column{}
-		if i := slices.IndexFunc(known, func(c column) bool { return strings.EqualFold(c.name, name) }); i >= 0 {
+		if i := slices.IndexFunc(known, func(c column) bool { return strings.EqualFold(c.name, strings.TrimSpace(name)) }); i >= 0 {
 			found = known[i]
 		}
 		if found.name != "" && slices.Contains(l.header, found) {

@@ -91,7 +91,7 @@ func (r *Reader) Open() error {
 		before, _ := r.in.ReadString('[') // in the buffer
 		r.lines = &jsonArray{in: r.in, maxBytes: r.maxBytes, line: 1 + strings.Count(before, "\n")}
 	case inArray.Match(head) && !r.beginsWithPlant():
-		return badFormat("has its plants in the array %s of an object: run jq -c '.%[1]s[]' FILE | plantstore plants import -", inArray.FindSubmatch(head)[1])
+		return badFormat("has its plants in the array %s of an object: run jq -c '.%[1]s[]' FILE >plants.jsonl, and use that file", inArray.FindSubmatch(head)[1])
 	case bytes.Equal(bytes.TrimSpace(line), []byte("{")):
 		return badFormat("has a plant that spans lines: write each plant on one line, such as with jq -c . FILE, or all plants into an array")
 	case len(line) > 0 && line[0] != '{':
@@ -123,9 +123,9 @@ func begin(in *bufio.Reader, format Format) (line, head []byte, err error) {
 	if end := bytes.IndexAny(head, "\r\n"); end >= 0 {
 		line = head[:end]
 	}
-	remedy := " | plantstore plants import -"
+	remedy := " >plants.jsonl, and use that file"
 	if format == CSV {
-		remedy = " | plantstore plants import --format csv -"
+		remedy = " >plants.csv, and use that file"
 	}
 	utf16, rest := files.UTF16(head), head[len(line):]
 	switch {

@@ -48,18 +48,18 @@ func givenFiles(t *testing.T) map[string]givenFile {
 		csv    = "id,name,tag\n1,Ficus,tree\n2,Fern,\n"
 		lines  = "{\"id\":1,\"name\":\"Ficus\"}\r\n{\"id\":2,\"name\":\"Fern\"}\r\n"
 		array  = "[\n  {\n    \"id\": 1,\n    \"name\": \"Ficus\"\n  },\n  {\"id\": 2, \"name\": \"Fern\"}\n]\n"
-		pipe   = " | plantstore plants import -"
-		asCSV  = " | plantstore plants import --format csv -"
+		to     = " >plants.jsonl, and use that file"
+		toCSV  = " >plants.csv, and use that file"
 		cr     = `ends its lines with CR alone: run tr '\r' '\n' <FILE`
 		zipped = "is compressed with gzip: run zcat FILE"
 		header = "line 1: must name the columns id, name and tag, each once, but is "
 		zip    = "is a zip archive or a spreadsheet: unpack it, or save the spreadsheet as UTF-8 CSV with commas"
-		server = "has its plants in the array plants of an object: run jq -c '.plants[]' FILE" + pipe
+		server = "has its plants in the array plants of an object: run jq -c '.plants[]' FILE" + to
 		binary = "is a binary file: save a spreadsheet as UTF-8 CSV with commas, and a database with plantstore plants export"
 	)
 	refused := func(text, reason string) givenFile { return givenFile{text, "", []string{"format: " + reason}} }
-	inUTF16 := func(text, name, pipe string) givenFile {
-		return refused(text, "is in "+name+": save it as UTF-8, or run iconv -f "+name+" -t UTF-8 FILE"+pipe)
+	inUTF16 := func(text, name, to string) givenFile {
+		return refused(text, "is in "+name+": save it as UTF-8, or run iconv -f "+name+" -t UTF-8 FILE"+to)
 	}
 	photos := `{"photos":[{"url":"a"}` + strings.Repeat(`,{"url":"https://a.example/"}`, 200) + `],"name":"a","id":`
 	return map[string]givenFile{
@@ -79,18 +79,18 @@ func givenFiles(t *testing.T) map[string]givenFile {
 		"quoted.csv":       refused(`"id";"name";"in, out"`+"\r\n", "has semicolons between its columns: save it as CSV with commas"),
 		"tabs.csv":         refused("id\tname\n1\tFicus\n", "has tabs between its columns: save it as CSV with commas"),
 		"sep.csv":          refused("sep=,\r\nid,name\r\n1,Ficus\r\n", `begins with "sep=,", which only a spreadsheet understands: delete that line, and save the file with commas`),
-		"utf16le.csv":      inUTF16("\xff\xfe"+encode(csv, 0, 8), "UTF-16LE", asCSV),
-		"utf16be.csv":      inUTF16("\xfe\xff"+encode(csv, 8, 0), "UTF-16BE", asCSV),
-		"utf16le.jsonl":    inUTF16(encode(lines, 0, 8), "UTF-16LE", pipe),
-		"utf16be.json":     inUTF16(encode(array, 8, 0), "UTF-16BE", pipe),
-		"plants.csv.gz":    refused(compress(t, csv), zipped+asCSV),
-		"plants.jsonl.gz":  refused(compress(t, lines), zipped+pipe),
+		"utf16le.csv":      inUTF16("\xff\xfe"+encode(csv, 0, 8), "UTF-16LE", toCSV),
+		"utf16be.csv":      inUTF16("\xfe\xff"+encode(csv, 8, 0), "UTF-16BE", toCSV),
+		"utf16le.jsonl":    inUTF16(encode(lines, 0, 8), "UTF-16LE", to),
+		"utf16be.json":     inUTF16(encode(array, 8, 0), "UTF-16BE", to),
+		"plants.csv.gz":    refused(compress(t, csv), zipped+toCSV),
+		"plants.jsonl.gz":  refused(compress(t, lines), zipped+to),
 		"plants.xlsx":      refused("PK\x03\x04\x14\x00\x00\x00", zip),
 		"plants.xls":       refused("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00\x00", binary),
 		"zeros.csv":        refused(strings.Repeat("\x00", 10_000), binary),
-		"cr.csv":           refused("id,name,tag\r1,Ficus,tree\r2,Fern,\r", cr+asCSV),
-		"cr.jsonl":         refused(strings.ReplaceAll(lines, "\r\n", "\r"), cr+pipe),
-		"twice.csv":        refused("id,name\r\r\n1,Ficus\r\r\n", cr+asCSV),
+		"cr.csv":           refused("id,name,tag\r1,Ficus,tree\r2,Fern,\r", cr+toCSV),
+		"cr.jsonl":         refused(strings.ReplaceAll(lines, "\r\n", "\r"), cr+to),
+		"twice.csv":        refused("id,name\r\r\n1,Ficus\r\r\n", cr+toCSV),
 		"no-header.csv":    refused("1,Ficus\nid,name\n2,Fern\n", header+`"1,Ficus"`),
 		"bad-header.csv":   refused("id,na\"me\nid,name\n2,Fern\n", header+`"id,na\"me"`),
 		"open-header.csv":  refused("\"id,name\n1,Ficus\n", header+`"\"id,name"`),
