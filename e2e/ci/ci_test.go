@@ -34,9 +34,7 @@ const (
 	fewCases = "--rule C1.2"
 )
 
-func TestMain(m *testing.M) {
-	os.Exit(plantstore.Main(m))
-}
+func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
 // An action is the part of a composite action that the tests run.
 type action struct {

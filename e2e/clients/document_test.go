@@ -21,9 +21,7 @@ const (
 	documentedAdmin = "127.0.0.1:8081"
 )
 
-func TestMain(m *testing.M) {
-	os.Exit(plantstore.Main(m))
-}
+func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
 // A section is a part of the document with a heading, or the introduction.
 type section struct {
