@@ -97,7 +97,7 @@ func TestFlippedBits(t *testing.T) {
 		"page headers": l.headers,
 		"anywhere":     {{0, len(file)}},
 	} {
-		for range plantstore.Torture(100, 3_400) {
+		for range plantstore.Torture(40, 3_400) {
 			undo, place := flip(file, random, spans)
 			writeDatabase(t, dir, file)
 			undo()
