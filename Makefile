@@ -105,7 +105,7 @@ tidy: ## check that go.mod and go.sum of all modules are tidy
 .PHONY: generate
 generate: ## rewrite the golden files and the generated documents
 	go test -tags $(tags) -count=1 -vet=off -run '^TestGenerated' \
-		$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
+		$$(grep -rlE --include='*_test.go' 'must\.Generate(Part)?\(' . | xargs -n1 dirname | sort -u) -update
 
 .PHONY: update-docs-ui
 update-docs-ui: ## download the script of the docs page, in SCALAR_VERSION

@@ -2,21 +2,16 @@ package apidocs
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"plantstore/internal/must"
 )
-
-var update = flag.Bool("update", false, "rewrite openapi.json and page.json")
 
 // TestGeneratedFiles checks that openapi.json and page.json are current.
 func TestGeneratedFiles(t *testing.T) {
@@ -24,14 +19,7 @@ func TestGeneratedFiles(t *testing.T) {
 	for file, encode := range map[string]func(*testing.T, *yaml.Node) []byte{"openapi.json": encodeJSON, "page.json": encodePage} {
 		var root yaml.Node
 		must.Do(t, yaml.Unmarshal(openAPIYAML, &root))
-		want := encode(t, &root)
-		if *update {
-			must.Do(t, os.WriteFile(file, want, 0o600))
-		}
-		got := must.Get(os.ReadFile(file))(t)
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s is not current; go test ./internal/apidocs -update rewrites it (-want +got):\n%s", file, diff)
-		}
+		must.Generate(t, file, string(encode(t, &root)))
 	}
 }
 

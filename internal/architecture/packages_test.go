@@ -1,7 +1,6 @@
 package architecture
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,8 +11,6 @@ import (
 	"plantstore/models"
 )
 
-var update = flag.Bool("update", false, "rewrite the table of error codes in docs/errors.md")
-
 // TestGeneratedCodes checks that docs/errors.md has a row for each error code.
 func TestGeneratedCodes(t *testing.T) {
 	t.Parallel()
@@ -22,17 +19,7 @@ func TestGeneratedCodes(t *testing.T) {
 	for _, row := range models.Codes() {
 		fmt.Fprintf(&table, "| %d | %s |\n", row.Code, row.Meaning)
 	}
-	const document, begin, end = "docs/errors.md", "<!-- codes:begin -->\n", "<!-- codes:end -->"
-	before, rest, found := strings.Cut(readFile(t, document), begin)
-	got, after, closed := strings.Cut(rest, end)
-	switch {
-	case !found || !closed:
-		t.Fatalf("%s has no lines %s and %s", document, begin, end)
-	case *update:
-		must.Do(t, os.WriteFile(filepath.Join(root, document), []byte(before+begin+table.String()+end+after), 0o644))
-	case got != table.String():
-		t.Errorf("%s is out of date; run make generate: want\n%s", document, &table)
-	}
+	must.GeneratePart(t, filepath.Join(root, "docs/errors.md"), "codes", table.String())
 }
 
 // readFile returns the text of a file, by its path in the module.

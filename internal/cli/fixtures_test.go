@@ -2,10 +2,8 @@ package cli_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +22,6 @@ const patience = 30 * time.Second
 
 // secret is a valid secret.
 const secret = "a secret of the tests, long enough for HS256"
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { watchdog.Main(m) }
 
@@ -103,18 +99,4 @@ func (r result) failure(code int, lines ...string) string {
 func writeFile(t *testing.T, name, contents string) {
 	t.Helper()
 	must.Do(t, os.WriteFile(name, []byte(contents), 0o600))
-}
-
-// checkGolden compares text with a file below testdata, or writes it.
-func checkGolden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-		return
-	}
-	got := must.Get(os.ReadFile(path))(t)
-	if diff := cmp.Diff(text, string(got)); diff != "" {
-		t.Errorf("%s is not current; go test ./internal/cli -update rewrites it (-want +got):\n%s", path, diff)
-	}
 }

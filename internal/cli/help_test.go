@@ -40,7 +40,7 @@ func TestGeneratedHelp(t *testing.T) {
 			continue
 		}
 		text := output(t, nil, append(strings.Fields(name), "--help")...)
-		checkGolden(t, "help/"+strings.ReplaceAll(cmp.Or(name, "plantstore"), " ", "-")+".txt", text)
+		must.Generate(t, "testdata/help/"+strings.ReplaceAll(cmp.Or(name, "plantstore"), " ", "-")+".txt", text)
 		if !strings.Contains(text, "\n   Examples:\n") {
 			t.Errorf("help of %s: no examples", name)
 		}

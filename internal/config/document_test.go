@@ -1,39 +1,17 @@
 package config_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/config"
 	"plantstore/internal/must"
 )
 
-var update = flag.Bool("update", false, "rewrite .env.example and docs/configuration.md")
-
-// checkFile compares a file at the root of the repository with its expected contents, or
-// writes it.
-func checkFile(t *testing.T, name, want string) {
-	t.Helper()
-	path := filepath.Join("..", "..", name)
-	if *update {
-		must.Do(t, os.WriteFile(path, []byte(want), 0o644))
-		return
-	}
-	got := must.Get(os.ReadFile(path))(t)
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%s is not current; go test ./internal/config -update rewrites it (-want +got):\n%s", name, diff)
-	}
-}
-
 func TestGeneratedDotenvExample(t *testing.T) {
 	t.Parallel()
-	checkFile(t, ".env.example", dotenvExample())
+	must.Generate(t, "../../.env.example", dotenvExample())
 }
 
 // TestGeneratedServiceEnvironment checks the configuration of the packages.
@@ -41,14 +19,14 @@ func TestGeneratedServiceEnvironment(t *testing.T) {
 	t.Parallel()
 	_, options, _ := strings.Cut(dotenvExample(), "\n\n")
 	options = strings.Replace(options, "#STORAGE_URL=bbolt:data/plants.db", "STORAGE_URL=bbolt:/var/lib/plantstore/plants.db", 1)
-	checkFile(t, "docs/deploy/linux/plantstore.env", "# The options of the service plantstore, and of commands that run in this directory. Remove the #\n"+
+	must.Generate(t, "../../docs/deploy/linux/plantstore.env", "# The options of the service plantstore, and of commands that run in this directory. Remove the #\n"+
 		"# before options that differ from the default, and restart the service. Put values with $, # or spaces\n"+
 		"# in single quotes. To set other variables, such as SSL_CERT_FILE, run systemctl edit plantstore.\n\n"+options)
 }
 
 func TestGeneratedDocument(t *testing.T) {
 	t.Parallel()
-	checkFile(t, "docs/configuration.md", configurationDocument())
+	must.Generate(t, "../../docs/configuration.md", configurationDocument())
 }
 
 // dotenvExample returns the contents of .env.example: all options with their help and
@@ -72,7 +50,7 @@ func configurationDocument() string {
 		"```sh\nplantstore config | grep ADDR               # what's in effect\nplantstore serve --addr 127.0.0.1:9000      # set an option by flag,\n" +
 		"ADDR=127.0.0.1:9000 plantstore serve        # in the environment,\necho ADDR=127.0.0.1:9000 >>.env             # or in a file\n```\n\n" +
 		"Flags take precedence over the environment, and the environment over the file `.env` in the working directory. A flag has the name\n" +
-		"of its option: `--addr` is `ADDR`. An empty value is the same as none.\n\n" +
+		"of its option: `--addr` is `ADDR`. In the environment and the file, an empty value is the same as none.\n\n" +
 		"Switches take `on` or `off`, `true` or `false`, `yes` or `no`, and `1` or `0`. The server won't start with a wrong value, or with a\n" +
 		"misspelled `JWT_` option in `.env`. It warns about other misspelled options in `.env`, and about `JWT_` options in the environment,\n" +
 		"which it shares with other programs. It ignores all other unknown names. Commands check only the options that they use.\n" +

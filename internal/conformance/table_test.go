@@ -1,19 +1,13 @@
 package conformance
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"plantstore/internal/must"
 )
-
-var update = flag.Bool("update", false, "rewrite docs/conformance.md")
 
 const leastCases = 1000
 
@@ -110,13 +104,5 @@ func TestWriteList(t *testing.T) {
 
 func TestGeneratedDocument(t *testing.T) {
 	t.Parallel()
-	const path = "../../docs/conformance.md"
-	want := Markdown()
-	if *update {
-		must.Do(t, os.WriteFile(path, []byte(want), 0o644))
-	}
-	got := must.Get(os.ReadFile(path))(t)
-	if diff := gocmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/conformance.md is out of date; run make generate:\n%.2000s", diff)
-	}
+	must.Generate(t, "../../docs/conformance.md", Markdown())
 }

@@ -2,12 +2,15 @@
 package must
 
 import (
+	"flag"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
 
 	"plantstore/models"
 )
@@ -39,4 +42,30 @@ func Refuse(t testing.TB, w *httptest.ResponseRecorder, code models.Code, text s
 		got.Code != code || !strings.Contains(got.Message, text) || !strings.HasSuffix(w.Body.String(), "}\n") || strings.Contains(got.Message, "eyJ") {
 		t.Errorf("got %d %v %s, %v, want 400 with error %d and %q", w.Code, w.Header(), w.Body, err, code, text)
 	}
+}
+
+var update = flag.Bool("update", false, "rewrite the generated files that the tests check") //nolint:gochecknoglobals // as a flag is
+
+// Generate checks that a generated file of the repository is current, or writes it, as make generate does.
+func Generate(t testing.TB, path, want string) {
+	t.Helper()
+	if *update {
+		Do(t, os.WriteFile(path, []byte(want), 0o600))
+		return
+	}
+	if diff := cmp.Diff(want, string(Get(os.ReadFile(path))(t))); diff != "" {
+		t.Errorf("%s is not current; make generate rewrites it (-want +got):\n%.2000s", path, diff)
+	}
+}
+
+// GeneratePart is [Generate] for the text between the comments NAME:begin and NAME:end of a document.
+func GeneratePart(t testing.TB, path, name, want string) {
+	t.Helper()
+	begin, end := "<!-- "+name+":begin -->\n", "<!-- "+name+":end -->"
+	before, rest, found := strings.Cut(string(Get(os.ReadFile(path))(t)), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s lacks the lines %s%s", path, begin, end)
+	}
+	Generate(t, path, before+begin+want+end+after)
 }

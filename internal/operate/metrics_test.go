@@ -1,17 +1,12 @@
 package operate
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/must"
 	"plantstore/internal/server"
@@ -19,8 +14,6 @@ import (
 	"plantstore/middleware/auth"
 	"plantstore/models"
 )
-
-var update = flag.Bool("update", false, "rewrite the table in docs/watch.md")
 
 // markdownTable returns the table of metrics in docs/watch.md.
 func markdownTable() string {
@@ -38,22 +31,7 @@ func markdownTable() string {
 // TestGeneratedTable checks that docs/watch.md contains the table of metrics.
 func TestGeneratedTable(t *testing.T) {
 	t.Parallel()
-	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
-	path, want := filepath.Join("..", "..", "docs", "watch.md"), markdownTable()
-	text := must.Get(os.ReadFile(path))(t)
-	before, rest, found := strings.Cut(string(text), begin)
-	table, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatalf("%s lacks the lines %s and %s", path, strings.TrimSpace(begin), end)
-	}
-	if *update {
-		text := before + begin + want + end + after
-		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-		return
-	}
-	if diff := cmp.Diff(want, table); diff != "" {
-		t.Errorf("%s is not current; go test ./internal/operate -update rewrites it (-want +got):\n%s", path, diff)
-	}
+	must.GeneratePart(t, "../../docs/watch.md", "metrics", markdownTable())
 }
 
 // TestMetrics checks that every value appears under its name.
