@@ -2,10 +2,7 @@ package config_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/config"
 )
@@ -20,7 +17,8 @@ func load(t *testing.T, sources config.Sources) *config.Config {
 }
 
 // TestPrecedence checks that flags win over the environment, the environment over .env, and
-// .env over the default; a flag does so even if its value is the default.
+// .env over the default; a flag does so even if its value is the default. An empty value in the environment or in
+// .env is none.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	all := samples()
@@ -44,34 +42,18 @@ func TestPrecedence(t *testing.T) {
 			}
 		}
 		check("by default", s.preset)
+		sources.Dotenv = map[string]string{s.env: ""}
+		check("empty in .env", s.preset)
 		sources.Dotenv = map[string]string{s.env: s.texts[0]}
 		check("with .env", s.fields[0])
+		sources.Environ = map[string]string{s.env: ""}
+		check("empty in the environment", s.fields[0])
 		sources.Environ = map[string]string{s.env: s.texts[1]}
 		check("with the environment", s.fields[1])
 		sources.Flags = map[string]string{s.env: s.texts[2]}
 		check("with a flag", s.fields[2])
 		sources.Flags[s.env] = o.Default
 		check("with a flag like the default", s.preset)
-	}
-}
-
-// TestEmptyIsNone checks that an empty value in the environment or in .env counts as none.
-func TestEmptyIsNone(t *testing.T) {
-	t.Parallel()
-	empty := make(map[string]string)
-	for _, o := range config.Options() {
-		empty[o.Env] = ""
-	}
-	want := load(t, config.Sources{}).Lines()
-	if diff := cmp.Diff(want, load(t, config.Sources{Environ: empty, Dotenv: empty}).Lines()); diff != "" {
-		t.Errorf("all empty (-none +empty):\n%s", diff)
-	}
-	c := load(t, config.Sources{
-		Environ: map[string]string{"JWT_ISSUER": ""},
-		Dotenv:  map[string]string{"JWT_ISSUER": "from .env"},
-	})
-	if !slices.Equal(c.JWTIssuers, []string{"from .env"}) {
-		t.Errorf("an empty variable overrides .env: %q", c.JWTIssuers)
 	}
 }
 
