@@ -74,32 +74,6 @@ func TestBenders(t *testing.T) {
 	}
 }
 
-func TestBytes(t *testing.T) {
-	t.Parallel()
-	v := testValues("T")
-	v.maxBody = 10
-	for name, test := range map[string]struct {
-		r    Request
-		want string
-	}{
-		"length is that of the body": {
-			post(`{{id}}`).with("X: {{id2}}").sized(0).without("Authorization"),
-			"", // longer than the limit
-		},
-		"raw": {raw("{{host}} {{token}}\r\n"), "h T\r\n"},
-		"filled": {
-			Request{Line: "L", Header: []string{"N: {{length}}"}, Body: `"{{fill}}"`, Size: 1}, "L\r\nN: 11\r\n\r\n\"xxxxxxxxx\"",
-		},
-		"spaces":  {Request{Line: "L", Body: `1{{space}}`}, "L\r\n\r\n1         "},
-		"chunked": {Request{Line: "L", Body: "abcde", Chunk: 3}, "L\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"},
-	} {
-		got, err := test.r.bytes(v)
-		if string(got) != test.want || (err != nil) != (test.want == "") {
-			t.Errorf("%s: %q, error %v, want %q", name, got, err, test.want)
-		}
-	}
-}
-
 func TestShort(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ in, want string }{
