@@ -15,21 +15,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/internal/must"
-	"plantstore/models"
 	"plantstore/storage"
 )
-
-func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "a", "my plants", "100%.db")
-	s := mustOpen(t, path)
-	must.Do(t, s.Create(t.Context(), 1, models.Plant{Name: "a"}))
-	info, err := os.Stat(path)
-	if err != nil || runtime.GOOS != "windows" && info.Mode() != filePerm {
-		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
-	}
-	wantAlone(t, path)
-}
 
 // TestOpenRefuses opens files that are not plant stores, or no longer intact ones. They must not
 // change in any way.
@@ -54,6 +41,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no plants":               {edited(t, func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
 		"cut to the meta pages":   {written(t, m.file[:2*size]), "has been cut short, to"},
 		"cut by one byte in use":  {written(t, m.file[:int(m.end)*size-1]), "has been cut short, to"},
+		"another page size":       {m.write(number{1, metaPageSize, uint64(2 * size)}).save(t), "has a corrupt meta page"},
 		"both meta pages corrupt": {m.write(inMetas(magic, 0)...).save(t), "its beginning is corrupt"},
 		"other byte order":        {m.write(inMetas(magic, uint64(bits.ReverseBytes32(metaMagic)))...).save(t), "is of a machine with another byte order: export its plants there"},
 		"root page of no type":    {m.write(number{m.root, pageFlags, 0}).save(t), "is corrupt"},
@@ -112,11 +100,11 @@ func edited(t *testing.T, change func(tx *bolt.Tx) error) (path string) {
 	return path
 }
 
-// TestOpenRacing lets several create a file: one opens it, the others find it locked, and all of them use
-// the same file.
+// TestOpenRacing lets several create a file and its directories: one opens it, the others find it locked, and
+// all of them use the same file.
 func TestOpenRacing(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "new", "plants.db")
+	path := filepath.Join(t.TempDir(), "a", "my plants", "100%.db")
 	var opened atomic.Pointer[testStore]
 	var all sync.WaitGroup
 	for range 6 {
@@ -137,4 +125,7 @@ func TestOpenRacing(t *testing.T) {
 	}
 	wantIntact(t, path, 0)
 	wantAlone(t, path)
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != filePerm {
+		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
+	}
 }
