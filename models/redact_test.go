@@ -1,8 +1,6 @@
 package models_test
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -12,12 +10,17 @@ import (
 	"plantstore/models"
 )
 
+const (
+	header, payload, signature = "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiJhIn0", "c2lnbmF0dXJl"
+
+	aToken = header + "." + payload + "." + signature
+)
+
 // TestRedact checks what is taken for a token, and what is not.
 func TestRedact(t *testing.T) {
 	t.Parallel()
-	const header, payload, signature = "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiJhIn0", "c2lnbmF0dXJl"
-	const token, jwe = header + "." + payload + "." + signature, header + ".." + payload + "." + signature + "." + signature
-	dots := func(dot string) string { return strings.ReplaceAll(token, ".", dot) }
+	const jwe = header + ".." + payload + "." + signature + "." + signature
+	dots := func(dot string) string { return strings.ReplaceAll(aToken, ".", dot) }
 	for text, want := range map[string]string{
 		"":        "",
 		"/plants": "/plants",
@@ -25,8 +28,8 @@ func TestRedact(t *testing.T) {
 		"01234567890123456789.0123456789.01234567890123456789": "01234567890123456789.0123456789.01234567890123456789",
 		"e30.e30.c2lnbmF0dXJl":                                 "e30.e30.c2lnbmF0dXJl",
 		`{"a":"%zz \\u00zz\u0041%"}`:                           `{"a":"%zz \\u00zz\u0041%"}`,
-		"/é" + token + "/" + jwe + "é":                         "/éREDACTED/REDACTEDé",
-		"Bearer" + token + " x":                                "REDACTED x",
+		"/é" + aToken + "/" + jwe + "é":                        "/éREDACTED/REDACTEDé",
+		"Bearer" + aToken + " x":                               "REDACTED x",
 		header + ".":                                           "REDACTED",
 		dots("%2e"):                                            "REDACTED",
 		base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256"`+strings.Repeat(" ", 2<<10-16)+"}")) + "." + signature: "REDACTED",
@@ -44,12 +47,11 @@ func TestRedact(t *testing.T) {
 // nothing else.
 func TestRedactField(t *testing.T) {
 	t.Parallel()
-	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
 	for name, values := range map[string][]string{
 		"X-Auth-Token": {"opaque"}, "Api-Key": {"opaque"}, "X-Amz-Security-Token": {"opaque"}, "X-Forwarded-Authorization": {"Bearer sk_1"},
 		"Authorisation": {"Bearer sk_1"}, "cookie": {"a=b"}, "X-Secret": {"x"}, "X-Password": {"x"}, "X-Hub-Signature": {"x"},
 		"X": {
-			"a " + token, token[:30] + " " + token[30:], token[:8] + " " + token[8:], token[:8] + "\t " + token[8:14] + " " + token[14:],
+			"a " + aToken, aToken[:30] + " " + aToken[30:], aToken[:8] + " " + aToken[8:], aToken[:8] + "\t " + aToken[8:14] + " " + aToken[14:],
 			"a BASIC dXNlcjpwYXNz", "bearer:sk_1", "Bearer: sk_1", "'Bearer sk_1'", "x=Bearer sk_1", `{"h": "Bearer sk_1"}`, "a, (Bearer sk_1)",
 			"?h=Bearer%20sk_1", "?h=Bearer+sk_1", "/Bearer%2520sk_1", `{\"h\":\"Bearer sk_1\"}`,
 			"token: a", "token = a", "a; token=a", "https://x.test/?api_key=1", "a=1&X-Amz-Signature=2", "access_token%3d=3", "?%74oken=a", "token[0]=a",
@@ -78,32 +80,17 @@ func TestRedactField(t *testing.T) {
 	}
 }
 
-// BenchmarkRedactField redacts 8 KB that have much of what credentials have.
-func BenchmarkRedactField(b *testing.B) {
-	for name, text := range map[string]string{
-		"words": "a:b=", "userinfo": "//a/@", "tokens": "eyJhbGciOiJI.", "escapes": "%2525", "blanks": "bearer & ", "slashes": `\\\u00`,
-	} {
-		b.Run(name, func(b *testing.B) {
-			text := strings.Repeat(text, 8<<10/len(text)) + " key"
-			for b.Loop() {
-				models.RedactField("x", text)
-			}
-		})
-	}
-}
-
 // TestClientText checks that a long text is cut, without the beginning of a token at its end.
 func TestClientText(t *testing.T) {
 	t.Parallel()
-	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
 	long := strings.Repeat("/ab", 85)
 	for text, want := range map[string]string{
 		"":                             "",
 		"/caf\xe9":                     "/caf\xe9",
-		"/x/" + token:                  "/x/" + models.Redacted,
+		"/x/" + aToken:                 "/x/" + models.Redacted,
 		long:                           long,
 		long + "/":                     long[:252] + "…",
-		long[:222] + token:             long[:220] + models.Redacted + "…",
+		long[:222] + aToken:            long[:220] + models.Redacted + "…",
 		strings.Repeat("\x01", 16<<10): strings.Repeat("\x01", 252) + "…",
 	} {
 		if got := models.ClientText(text); got != want || len(got) > 255 {
@@ -112,24 +99,18 @@ func TestClientText(t *testing.T) {
 	}
 }
 
-// TestEveryToken checks that a token is detected with any header and payload, and at any position
-// in a text, and that it is not a request id.
+// TestEveryToken checks that a token is detected with any header and payload, and at any position in a text.
 func TestEveryToken(t *testing.T) {
 	t.Parallel()
 	encode := base64.RawURLEncoding.EncodeToString
 	rapid.Check(t, func(r *rapid.T) {
 		blanks := rapid.StringMatching(`[ \t\n\r]{0,9}`)
 		header := blanks.Draw(r, "before") + `{` + blanks.Draw(r, "in") + `"alg":"HS256"}`
-		signed := encode([]byte(header)) + "." + encode([]byte(`{`+blanks.Draw(r, "payload")+`}`))
-		mac := hmac.New(sha256.New, []byte("a secret"))
-		mac.Write([]byte(signed))
-		token := signed + "." + encode(mac.Sum(nil))
+		signature := encode(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(r, "signature"))
+		token := encode([]byte(header)) + "." + encode([]byte(`{`+blanks.Draw(r, "payload")+`}`)) + "." + signature
 		text := rapid.StringMatching(`[ -~]{0,9}`).Draw(r, "text") + token + rapid.StringMatching(`[ -~]{0,9}`).Draw(r, "rest")
-		if got := models.Redact(text); strings.Contains(got, token[len(token)-43:]) {
+		if got := models.Redact(text); strings.Contains(got, signature) {
 			r.Fatalf("%q with the header %q is %q", text, header, got)
-		}
-		if got := models.RequestID([]string{token}); len(got) != 1 || got[0] == token {
-			r.Fatalf("%s may be logged as a request id", token)
 		}
 	})
 }
@@ -146,6 +127,7 @@ func TestRequestID(t *testing.T) {
 		"longest":  {[]string{strings.Repeat("x", 128)}, true},
 		"too long": {[]string{strings.Repeat("x", 129)}, false},
 		"quote":    {[]string{`a"b`}, false},
+		"token":    {[]string{aToken}, false},
 	} {
 		first, second := models.RequestID(tt.sent), models.RequestID(tt.sent)
 		if len(first) != 1 || tt.kept && first[0] != tt.sent[0] || !tt.kept && (first[0] == second[0] || len(first[0]) < 20) {
