@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"plantstore/internal/must"
 )
 
 // TestVerifyAccepts checks the subjects of valid tokens. The rules C4.20 to C4.23 of
@@ -90,6 +88,7 @@ func TestVerifyRefuses(t *testing.T) {
 		check(t, verifier, message, hs256.token(payload))
 	}
 	good := hs256.token(`{"sub":"x"}`)
+	check(t, verifier, accepted, good) // from here on it is in the cache
 	signed, signature := good[:strings.LastIndex(good, ".")+1], good[strings.LastIndex(good, ".")+1:]
 	for _, parts := range [][]string{
 		{"", "the access token is empty"},
@@ -196,20 +195,6 @@ func TestCacheIsBounded(t *testing.T) {
 		if n := len(cache.verified); n == 0 || n*size > cacheBytes {
 			t.Fatalf("%d tokens in the cache", n)
 		}
-	}
-}
-
-// TestForgedTokenMissesCache changes each character of a token that is in the
-// cache.
-func TestForgedTokenMissesCache(t *testing.T) {
-	t.Parallel()
-	verifier := newVerifier(optionsOf(hs256))
-	good := hs256.token(`{"sub":"x"}`)
-	must.Get(verifier.Verify(context.Background(), good))(t)
-	for i := range good {
-		forged := []byte(good)
-		forged[i] ^= 1
-		check(t, verifier, refused, string(forged))
 	}
 }
 

@@ -110,34 +110,6 @@ func TestIssuerRotatesKeys(t *testing.T) {
 	check(t, verifier, accepted, local.token(`{}`), hs256.token(`{}`))
 }
 
-// TestTokensOfNewKeyWaitTogether checks that requests that need a new key share one fetch, and
-// other requests don't wait.
-func TestTokensOfNewKeyWaitTogether(t *testing.T) {
-	t.Parallel()
-	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
-	site, verifier, _ := issuerOf(t, known)
-	set := setOf(t, jwkOf(t, fresh.key.Public, jwk{"kid": "fresh"}), jwkOf(t, known.key.Public, jwk{"kid": "known"}))
-	reached, released := make(chan struct{}), make(chan struct{})
-	site.handle(func(w http.ResponseWriter, _ *http.Request) {
-		close(reached)
-		<-released
-		_, _ = io.WriteString(w, set)
-	})
-	var wg sync.WaitGroup
-	for i := range 20 {
-		wg.Go(func() {
-			if _, err := verifier.Verify(context.Background(), fresh.sign(`{"alg":"own","kid":"fresh"}`, fmt.Sprintf(`{"sub":"%d"}`, i))); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	<-reached
-	check(t, verifier, accepted, known.named())
-	close(released)
-	wg.Wait()
-	site.wantRequests(t, 2)
-}
-
 // TestKeysFetchedMeanwhile checks that a token is verified whose key a fetch has published since
 // the keys were read for it.
 func TestKeysFetchedMeanwhile(t *testing.T) {
