@@ -2,7 +2,6 @@ package routes_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,18 +12,6 @@ import (
 )
 
 const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-
-// get sends a request without a body and a credential.
-func get(t *testing.T, h http.Handler, method, target string, header http.Header) *httptest.ResponseRecorder {
-	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody)
-	if header != nil {
-		r.Header = header
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
-}
 
 // TestDocs checks the page, its script and the descriptions.
 func TestDocs(t *testing.T) {

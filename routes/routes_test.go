@@ -53,14 +53,25 @@ func newStore(t *testing.T) *storage.Store {
 	return store
 }
 
-func do(t *testing.T, h http.Handler, method, target, body string) *httptest.ResponseRecorder {
+func send(t *testing.T, h http.Handler, method, target, body string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer good")
-	r.Header.Set("Content-Type", "application/json")
+	r.Header = header
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w
+}
+
+// do sends a request with a valid credential and media type.
+func do(t *testing.T, h http.Handler, method, target, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	return send(t, h, method, target, body, http.Header{"Authorization": {"Bearer good"}, "Content-Type": {"application/json"}})
+}
+
+// get sends a request without a body and a credential.
+func get(t *testing.T, h http.Handler, method, target string, header http.Header) *httptest.ResponseRecorder {
+	t.Helper()
+	return send(t, h, method, target, "", header)
 }
 
 // TestContract runs the cases of the contract that are about the middleware, paths, methods, the order
@@ -193,9 +204,7 @@ func TestObserve(t *testing.T) {
 	do(t, h, http.MethodGet, "/plants", "")
 	do(t, h, http.MethodGet, "/nowhere", "")
 	do(t, h, http.MethodGet, "/openapi.json", "")
-	preflight := httptest.NewRequestWithContext(t.Context(), http.MethodOptions, "/plants", http.NoBody)
-	preflight.Header = http.Header{"Origin": {"https://a.test"}, "Access-Control-Request-Method": {"POST"}}
-	h.ServeHTTP(httptest.NewRecorder(), preflight)
+	get(t, h, http.MethodOptions, "/plants", http.Header{"Origin": {"https://a.test"}, "Access-Control-Request-Method": {"POST"}})
 	do(t, newHandler(t, panicking{}, observe), http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
 	want := []observed{
 		{"POST", "created", 0},
@@ -278,10 +287,8 @@ func TestOrderOfRateLimit(t *testing.T) {
 	} {
 		l := &limiter{refuses: tt.refuses}
 		h := newHandler(t, newStore(t), func(o *routes.Options) { o.RateLimit = l })
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.path, strings.NewReader(`{"id":1,"name":"x"}`))
-		r.Header = http.Header{"Authorization": {"Bearer " + tt.token}, "Content-Type": {tt.mediaType}}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
+		header := http.Header{"Authorization": {"Bearer " + tt.token}, "Content-Type": {tt.mediaType}}
+		w := send(t, h, http.MethodPost, tt.path, `{"id":1,"name":"x"}`, header)
 		if !strings.Contains(w.Body.String(), tt.want) || !slices.Equal(tt.counted, l.clients) {
 			t.Errorf("%s: got %s, and the limiter was called with %q; want %s, %q", name, w.Body, l.clients, tt.want, tt.counted)
 		}
