@@ -72,7 +72,6 @@ func insert(tx *bolt.Tx, batch []storage.Item) error {
 	stored := uint64(0)
 	for i := range batch {
 		item := &batch[i]
-		item.Existing, item.Err = nil, nil // of a transaction that was too large for the file
 		key := appendKey(make([]byte, 0, usualRecord), item.ID)
 		if bytes.Compare(key, last) <= 0 { // else the id is free
 			if found, value := cursor.Seek(key); bytes.Equal(found, key) {
@@ -124,8 +123,6 @@ func (e *Engine) update(change func(*bolt.Tx) error) error {
 			if err := e.grow(least); err != nil {
 				return err
 			}
-		case errors.Is(err, storage.ErrUnavailable):
-			return err
 		default:
 			return e.classify(txid, err)
 		}
