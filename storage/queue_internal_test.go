@@ -67,13 +67,12 @@ func (fastEngine) Commit([]Item) error { return nil }
 
 func (fastEngine) Close() error { return nil }
 
-// TestSubmitCommitsUntilItsOwn checks that a create that finds another one in the queue, which nobody
-// commits, commits that and then itself.
-func TestSubmitCommitsUntilItsOwn(t *testing.T) {
+// TestNobodyIsLeftInQueue checks that a create that finds another one in the queue, which nobody commits,
+// commits that and then itself, and that Close commits what it finds.
+func TestNobodyIsLeftInQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := New(fastEngine{}, nil, Limits{BatchPlants: 1}, Options{})
-		defer func() { _ = s.Close() }()
 		first := newRequest(Record{ID: 1})
 		if err := s.enqueue(first); err != nil {
 			t.Fatal(err)
@@ -89,5 +88,36 @@ func TestSubmitCommitsUntilItsOwn(t *testing.T) {
 		if err := <-first.done; err != nil {
 			t.Errorf("the first create: %v", err)
 		}
+		last := newRequest(Record{ID: 3})
+		if err := errors.Join(s.enqueue(last), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-last.done:
+			if err != nil {
+				t.Errorf("the last create: %v", err)
+			}
+		default:
+			t.Error("Close left a create in the queue")
+		}
 	})
+}
+
+// TestFirstOfSameIDCounts creates many plants in one call, ten of each id.
+func TestFirstOfSameIDCounts(t *testing.T) {
+	t.Parallel()
+	s := New(fastEngine{}, nil, Limits{}, Options{})
+	records := make([]Record, 100)
+	for i := range records {
+		records[i].ID = int64(i % 10)
+	}
+	for i, err := range s.CreateAll(t.Context(), records) {
+		if (err == nil) != (i < 10) {
+			t.Errorf("plant %d: %v, want only the first 10 created", i, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }

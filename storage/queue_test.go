@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,7 +20,8 @@ import (
 func TestBatchIsWhatQueuedDuringTheLastCommit(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
-		start := time.Now()
+		start, commits := time.Now(), []int(nil)
+		e.store.ObserveCommits(func(plants int, _ time.Duration) { commits = append(commits, plants) })
 		first := e.create(t.Context(), 7, "a")
 		var queued []<-chan error
 		for _, id := range []int64{3, -1, 9, 7, 0} {
@@ -33,8 +35,8 @@ func TestBatchIsWhatQueuedDuringTheLastCommit(t *testing.T) {
 		for _, outcome := range queued {
 			want(t, "queued", outcome)
 		}
-		if waited := time.Since(start); waited != 0 {
-			t.Errorf("a create waited %v for company", waited)
+		if waited := time.Since(start); waited != 0 || !slices.Equal(commits, []int{1, 5}) {
+			t.Errorf("a create waited %v for company; the commits are observed as %v", waited, commits)
 		}
 	})
 }
@@ -131,6 +133,9 @@ func TestQueueIsBounded(t *testing.T) {
 			wantNone(t, "create", e.create(t.Context(), id, ""))
 		}
 		want(t, "one too many", e.create(t.Context(), 3, ""), storage.ErrOverloaded)
+		if n := e.store.Stats(); n.QueuedCreates != 2 || n.QueueLimit != 2 {
+			t.Errorf("with a full queue of 2: %+v", n)
+		}
 		e.commit(t, succeed, 0)
 		wantNone(t, "create", e.create(t.Context(), 4, ""))
 		e.commit(t, succeed, 1, 2)
@@ -146,6 +151,9 @@ func TestQueueIsBounded(t *testing.T) {
 			t.Errorf("11 of 10, with a tag: %v, want: %v", err, storage.ErrOverloaded)
 		}
 		wantNone(t, "10 of 10", e.create(t.Context(), 3, "12"))
+		if n := e.store.Stats(); n.QueuedBytes != 10 {
+			t.Errorf("with 10 bytes in the queue: %+v", n)
+		}
 		cancel()
 		synctest.Wait()
 		wantNone(t, "10 of 10 again", e.create(t.Context(), 4, "12345678"))

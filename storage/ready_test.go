@@ -2,8 +2,6 @@ package storage_test
 
 import (
 	"errors"
-	"math"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,8 +47,8 @@ func TestFailingCommits(t *testing.T) {
 		wantFailing(t, e, "after an empty batch", nil)
 		time.Sleep(time.Hour) // a further empty batch would block
 		wantFailing(t, e, "at last", nil)
-		if n := e.store.Stats(); commits != 3 || n.FailedCommits != 1 {
-			t.Errorf("%d commits were observed, and %d failed; want those of the creates", commits, n.FailedCommits)
+		if n := e.store.Stats(); commits != 3 || n.FailedCommits != 1 || n.Created != 0 {
+			t.Errorf("%d commits were observed; want those of the creates, of which one failed: %+v", commits, n)
 		}
 	})
 }
@@ -60,6 +58,8 @@ func TestFailingCommits(t *testing.T) {
 func TestCreateAfterFailure(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
+		var took time.Duration
+		e.store.ObserveCommits(func(_ int, d time.Duration) { took += d })
 		e.createNow(t, 1, fail(errHum), errHum)
 		slow, queued := e.create(t.Context(), 1, "a"), e.create(t.Context(), 2, "a")
 		time.Sleep(time.Minute)
@@ -68,6 +68,9 @@ func TestCreateAfterFailure(t *testing.T) {
 		}
 		e.commit(t, taken("a"), 1)
 		want(t, "an id that is taken", slow, errIdentical)
+		if took != time.Minute {
+			t.Errorf("commits of a minute are observed as %v", took)
+		}
 		e.commit(t, taken("a"), 2)
 		want(t, "an id that is taken", queued, errIdentical)
 		time.Sleep(time.Second)
@@ -121,41 +124,4 @@ func TestNoProbeAfterEnd(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestStats checks that the statistics have the queued, the failed and the stored creates at
-// each moment.
-func TestStats(t *testing.T) {
-	t.Parallel()
-	run(t, func(t *testing.T, e *testEngine) {
-		e.store.LimitQueue(7, math.MaxInt)
-		var commits []int
-		var took time.Duration
-		e.store.ObserveCommits(func(plants int, d time.Duration) { commits, took = append(commits, plants), took+d })
-		if n := e.store.Stats(); n.QueuedCreates != 0 || n.QueueLimit != 7 {
-			t.Errorf("at first: %+v", n)
-		}
-		e.create(t.Context(), 1, "a")
-		second, third := e.create(t.Context(), 2, "bb"), e.create(t.Context(), 2, "bb")
-		if n := e.store.Stats(); n.QueuedCreates != 2 || n.QueuedBytes != 4 {
-			t.Errorf("with two in the queue: %+v", n)
-		}
-		time.Sleep(3 * time.Second) // the duration of the first commit
-		e.commit(t, fail(errHum), 1)
-		n := e.store.Stats()
-		if n.FailedCommits != 1 || n.Created != 0 || n.QueuedCreates != 0 || n.QueuedBytes != 0 {
-			t.Errorf("after a failed commit: %+v", n)
-		}
-		if len(commits) != 1 || took != 3*time.Second {
-			t.Errorf("a commit of 3 s is observed as %v in %v", commits, took)
-		}
-		e.commit(t, succeed, 2)
-		want(t, "second", second)
-		want(t, "third", third, errIdentical)
-		e.createNow(t, 3, taken("c"), errDifferent)
-		n = e.store.Stats()
-		if n.FailedCommits != 1 || n.Created != 1 || !slices.Equal(commits, []int{1, 1, 1}) {
-			t.Errorf("after one plant, and an id that is taken: %+v, commits %v", n, commits)
-		}
-	})
 }
