@@ -161,7 +161,7 @@ func craftedFiles(t *testing.T, m *pageMap) map[string]crafted {
 			return tx.Bucket([]byte(plantsBucket)).SetSequence(bigFile + 1)
 		}, "should have 3001 plants, and has 3000"},
 		"bucket next to ours": {func(tx *bolt.Tx) error {
-			_, err := tx.CreateBucket([]byte("foreign"))
+			_, err := tx.CreateBucket([]byte("zone"))
 			return err
 		}, "list of buckets is corrupt"},
 		"bucket in the plants": {func(tx *bolt.Tx) error {

@@ -147,7 +147,17 @@ func TestMetaPages(t *testing.T) {
 				return err
 			})
 			must.Do(t, err)
-			wantMeta(t, db, path, int64(pageSize))
+			got, intact := newestMeta(bytes.NewReader(snapshot(t, path)))
+			err = db.View(func(tx *bolt.Tx) error {
+				want := got
+				want.PageSize, want.Pages, want.Txid = uint32(pageSize), uint64(tx.Size())/uint64(pageSize), uint64(tx.ID())
+				want.Root = uint64(tx.Cursor().Bucket().Root())
+				if page, err := tx.Page(int(got.Freelist)); err != nil || page == nil || page.Type != "freelist" || intact != 2 || got != want {
+					t.Errorf("newestMeta = %+v, %v, want %+v, and a page of free ones: %+v, %v", got, intact, want, page, err)
+				}
+				return nil
+			})
+			must.Do(t, err)
 		}
 		must.Do(t, db.Close())
 	}
@@ -172,22 +182,6 @@ func TestMetaPagesThatBboltIgnores(t *testing.T) {
 	if got, intact := newestMeta(bytes.NewReader(file)); intact != 1 || got.Txid != used.Txid {
 		t.Errorf("newestMeta = %+v, %v, want that of transaction %d alone", got, intact, used.Txid)
 	}
-}
-
-// wantMeta checks the result of newestMeta for the file of db.
-func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
-	t.Helper()
-	got, intact := newestMeta(bytes.NewReader(snapshot(t, path)))
-	err := db.View(func(tx *bolt.Tx) error {
-		want := got
-		want.PageSize, want.Pages, want.Txid = uint32(pageSize), uint64(tx.Size()/pageSize), uint64(tx.ID())
-		want.Root = uint64(tx.Cursor().Bucket().Root())
-		if page, err := tx.Page(int(got.Freelist)); err != nil || page == nil || page.Type != "freelist" || intact != 2 || got != want {
-			t.Errorf("newestMeta = %+v, %v, want %+v, and a page of free ones: %+v, %v", got, intact, want, page, err)
-		}
-		return nil
-	})
-	must.Do(t, err)
 }
 
 // records returns the plants of a store.

@@ -101,8 +101,8 @@ func TestCorruptInlineBucket(t *testing.T) {
 	intact := must.Get(os.ReadFile(path))(t)
 	keys := bytes.Index(intact, []byte(fileKey)) // after the elements, of file and schema
 	for at := -2 * elementLen; at < 0; at++ {
-		if at&(elementLen-1) < leafFlags.size {
-			continue // flags, of which one bit has a meaning
+		if field := at & (elementLen - 1); 0 < field && field < leafFlags.size {
+			continue // flags, of which one bit has a meaning: a nested bucket
 		}
 		file := bytes.Clone(intact)
 		for i := range file { // each version of the bucket
