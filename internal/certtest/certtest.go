@@ -66,6 +66,12 @@ func Keys(t testing.TB) []crypto.Signer {
 	return keys
 }
 
+// PrivatePEM returns a private key as PEM.
+func PrivatePEM(t testing.TB, key crypto.Signer) string {
+	t.Helper()
+	return PEM("PRIVATE KEY", must.Get(x509.MarshalPKCS8PrivateKey(key))(t))
+}
+
 // PEM returns a PEM block.
 func PEM(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
@@ -84,10 +90,9 @@ func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (c
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der := must.Get(x509.CreateCertificate(rand.Reader, template, a.cert, private.Public(), a.key))(a.t)
-	encoded := must.Get(x509.MarshalPKCS8PrivateKey(private))(a.t)
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	write(a.t, cert, "CERTIFICATE", der)
-	write(a.t, key, "PRIVATE KEY", encoded)
+	must.Do(a.t, os.WriteFile(key, []byte(PrivatePEM(a.t, private)), 0o600))
 	return cert, key
 }
 

@@ -1,36 +1,28 @@
 package cli_test
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
 	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
 
+	"plantstore/internal/certtest"
 	"plantstore/internal/must"
 )
-
-// writePrivateKey writes a private key to NAME.pem.
-func writePrivateKey(t *testing.T, name string, key crypto.Signer) {
-	t.Helper()
-	der := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
-	writeFile(t, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
-}
 
 // writeKeyPair writes a new private key to NAME.pem and its public key to NAME.pub.
 func writeKeyPair(t *testing.T, name string) {
 	t.Helper()
 	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	writePrivateKey(t, name, key)
+	writeFile(t, name+".pem", certtest.PrivatePEM(t, key))
 	public := must.Get(x509.MarshalPKIXPublicKey(key.Public()))(t)
-	writeFile(t, name+".pub", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))
+	writeFile(t, name+".pub", certtest.PEM("PUBLIC KEY", public))
 }
 
 // ed25519Set writes a new Ed25519 key to NAME.pem, and returns a JWK Set with its public key,
@@ -39,7 +31,7 @@ func ed25519Set(t *testing.T, name, kid string) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	must.Do(t, err)
-	writePrivateKey(t, name, private)
+	writeFile(t, name+".pem", certtest.PrivatePEM(t, private))
 	return fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":%q,"x":%q}]}`, kid, base64.RawURLEncoding.EncodeToString(public))
 }
 

@@ -4,11 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"log/slog"
 	"net"
 	"os"
@@ -175,11 +171,8 @@ func TestRoundedIDs(t *testing.T) {
 // private key, too. Package auth has all kinds of keys.
 func TestConformanceWithPrivateKey(t *testing.T) {
 	t.Parallel()
-	_, signer, err := ed25519.GenerateKey(rand.Reader)
-	must.Do(t, err)
-	der := must.Get(x509.MarshalPKCS8PrivateKey(signer))(t)
 	path := filepath.Join(t.TempDir(), "key")
-	must.Do(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(certtest.PrivatePEM(t, certtest.Keys(t)[1])), 0o600))
 	private := must.Get(keys.ReadPrivateKey(path, "EdDSA"))(t)
 	private.SetKid("two")
 	public, _, err := auth.ParseKeys(must.Get(private.PublicPEM())(t))

@@ -107,7 +107,7 @@ func TestAlgorithmOfPrivateKey(t *testing.T) {
 	t.Parallel()
 	usual := []string{"RS256", "EdDSA", "ES256", "ES384", "ES512"} // of certtest.Keys
 	for i, private := range certtest.Keys(t) {
-		path := writeKey(t, certtest.PEM("PRIVATE KEY", must.Get(x509.MarshalPKCS8PrivateKey(private))(t)))
+		path := writeKey(t, certtest.PrivatePEM(t, private))
 		if key, err := ReadPrivateKey(path, ""); err != nil || key.Alg() != usual[i] {
 			t.Errorf("want %s: %v", usual[i], err)
 		}
