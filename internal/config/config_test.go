@@ -189,26 +189,8 @@ func wrongValues() map[string][]string {
 	}
 }
 
-// TestWrongValues checks that the error of a wrong value is one line, which begins with the names of the option,
-// and has the value at most once.
-func TestWrongValues(t *testing.T) {
-	t.Parallel()
-	for _, o := range config.Options() {
-		start := o.Env + ": "
-		if o.Flag != "" {
-			start = o.Env + " (--" + o.Flag + "): "
-		}
-		for _, text := range wrongValues()[o.Env] {
-			_, err := config.Load(config.Sources{Environ: map[string]string{o.Env: text}})
-			if err == nil || !strings.HasPrefix(err.Error(), start) || strings.Contains(err.Error(), "\n") ||
-				strings.Count(err.Error(), strconv.Quote(text)) > 1 {
-				t.Errorf("%s=%q: %v", o.Env, text, err)
-			}
-		}
-	}
-}
-
-// TestTable checks that secrets have no flag, since others could read it off the command line, and that an
+// TestTable checks that the error of a wrong value is one line, which begins with the names of the option, and has
+// the value at most once; that secrets have no flag, since others could read it off the command line; and that an
 // empty flag is wrong where there is a default, and none elsewhere.
 func TestTable(t *testing.T) {
 	t.Parallel()
@@ -220,6 +202,17 @@ func TestTable(t *testing.T) {
 		seen[o.Env] = true
 		if o.Env != "JWT_SECRET" && o.Env != "PORT" && wrongValues()[o.Env] == nil {
 			t.Errorf("%s has no wrong values", o.Env)
+		}
+		start := o.Env + ": "
+		if o.Flag != "" {
+			start = o.Env + " (--" + o.Flag + "): "
+		}
+		for _, text := range wrongValues()[o.Env] {
+			_, err := config.Load(config.Sources{Environ: map[string]string{o.Env: text}})
+			if err == nil || !strings.HasPrefix(err.Error(), start) || strings.Contains(err.Error(), "\n") ||
+				strings.Count(err.Error(), strconv.Quote(text)) > 1 {
+				t.Errorf("%s=%q: %v", o.Env, text, err)
+			}
 		}
 		if o.Flag == "" {
 			continue

@@ -8,32 +8,6 @@ import (
 	"plantstore/storage"
 )
 
-// TestSecretOrFile checks that of the two ways to give the secret the one of higher precedence
-// wins, and that a source cannot give both.
-func TestSecretOrFile(t *testing.T) {
-	t.Parallel()
-	const long = "a secret of more than thirty-two bytes"
-	text, file := map[string]string{"JWT_SECRET": long}, map[string]string{"JWT_SECRET_FILE": "f"}
-	both := map[string]string{"JWT_SECRET": long, "JWT_SECRET_FILE": "f"}
-	for name, test := range map[string]struct {
-		sources            config.Sources
-		wantText, wantFile string
-		wrong              bool
-	}{
-		"flag over environment": {config.Sources{Flags: file, Environ: text}, "", "f", false},
-		"environment over .env": {config.Sources{Environ: text, Dotenv: file}, long, "", false},
-		"the other way":         {config.Sources{Environ: file, Dotenv: text}, "", "f", false},
-		"invalid, not used":     {config.Sources{Environ: file, Dotenv: map[string]string{"JWT_SECRET": "short"}}, "", "f", false},
-		"both":                  {config.Sources{Environ: both}, "", "", true},
-		"both in .env":          {config.Sources{Dotenv: both}, "", "", true},
-	} {
-		c, err := config.Load(test.sources)
-		if (err != nil) != test.wrong || err == nil && (string(c.JWTSecret) != test.wantText || c.JWTSecretFile != test.wantFile) {
-			t.Errorf("%s: %+v, %v", name, c, err)
-		}
-	}
-}
-
 // TestEnginesOfProgram checks that a URL without an engine is refused, and its password hidden,
 // before the flag is refused for the password.
 func TestEnginesOfProgram(t *testing.T) {
