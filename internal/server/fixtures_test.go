@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -145,6 +146,11 @@ func startOn(t *testing.T, ln net.Listener, change ...func(*site, *Config)) *sit
 // only limits the connections of the site.
 func only(connections int) func(*site, *Config) {
 	return func(_ *site, config *Config) { config.MaxConnections = connections }
+}
+
+// logTo makes the site log to a buffer.
+func logTo(log *bytes.Buffer) func(*site, *Config) {
+	return func(_ *site, config *Config) { config.Logger = slog.New(slog.NewTextHandler(log, nil)) }
 }
 
 // handler replaces the handler of the site.

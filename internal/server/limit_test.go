@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"runtime"
@@ -140,7 +139,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 	for connections, warns := range map[int]bool{16: false, int(limit): true} {
 		var log bytes.Buffer
-		s := start(t, only(connections), func(_ *site, config *Config) { config.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		s := start(t, only(connections), logTo(&log))
 		s.wantStopped(t)
 		if strings.Contains(log.String(), fmt.Sprintf("limit=%d", limit)) != warns {
 			t.Errorf("with %d connections the log is %q", connections, &log)

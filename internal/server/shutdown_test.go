@@ -21,9 +21,8 @@ import (
 func TestShutdownClosesIdle(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	logger := slog.New(slog.NewTextHandler(&log, nil))
-	soon := func(_ *site, config *Config) { config.ShutdownTimeout, config.Logger = 4*time.Second, logger }
-	plain, secure := start(t, soon), startSecure(t, soon)
+	soon := func(_ *site, config *Config) { config.ShutdownTimeout = 4 * time.Second }
+	plain, secure := start(t, soon, logTo(&log)), startSecure(t, soon, logTo(&log))
 	unused, used, handshake := plain.dial(t), plain.hold(t), secure.dial(t)
 	for secure.Stats().Accepted == 0 {
 		runtime.Gosched()
@@ -82,10 +81,7 @@ func TestShutdownFinishesRequests(t *testing.T) {
 func TestShutdownTimeout(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := start(t, func(_ *site, config *Config) {
-		config.ShutdownTimeout = 50 * time.Millisecond
-		config.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	})
+	s := start(t, logTo(&log), func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
 	defer close(s.release)
 	stuck, waiting, deaf := s.dial(t).send(sized("/stuck", "hi")), s.dial(t).send(sized("/wait", "hi")), s.dial(t)
 	<-s.entered

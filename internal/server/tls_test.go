@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -92,8 +91,7 @@ func TestSlowCertificate(t *testing.T) {
 // may be many; and that a long one is cut off, even if TLS allows it.
 func TestHandshakeIsBounded(t *testing.T) {
 	t.Parallel()
-	authority := certtest.New(t)
-	var log bytes.Buffer
+	authority, log := certtest.New(t), new(bytes.Buffer)
 	inBubble(t, func(t *testing.T, s *site) {
 		s.dial(t).wantEnd()
 		s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
@@ -101,12 +99,9 @@ func TestHandshakeIsBounded(t *testing.T) {
 		if n := s.Stats().SlowHandshakes; n != 2 {
 			t.Errorf("%d slow handshakes, want 2", n)
 		}
-	}, func(_ *site, config *Config) {
-		config.TLS, config.HeaderTimeout = authority.Server(), time.Second
-		config.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	})
+	}, logTo(log), withTLS(authority), func(_ *site, config *Config) { config.HeaderTimeout = time.Second })
 	if log.Len() > 0 {
-		t.Errorf("it was logged: %s", &log)
+		t.Errorf("it was logged: %s", log)
 	}
 	c := startSecure(t).dial(t).send("\x16\x03\x01\x40\x00\x01\x00\xff\xfb" + strings.Repeat("a", maxHandshake))
 	if text, err := io.ReadAll(c.in); errors.Is(err, os.ErrDeadlineExceeded) { // it may as well be reset
