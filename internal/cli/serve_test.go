@@ -12,8 +12,6 @@ import (
 
 	"plantstore/internal/cli"
 	"plantstore/internal/must"
-	"plantstore/storage"
-	"plantstore/storage/bbolt"
 )
 
 // A server is plantstore serve in this process.
@@ -105,15 +103,4 @@ func roundTrip(t *testing.T, request *http.Request) (status int, body string) {
 	defer response.Body.Close()
 	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text)
-}
-
-// TestLockedByACommand checks the error when another process has the database open that is not a server.
-func TestLockedByACommand(t *testing.T) {
-	t.Chdir(t.TempDir())
-	store := must.Get(bbolt.OpenFile("data/plants.db", storage.Options{}))(t)
-	defer func() { _ = store.Close() }()
-	for _, command := range [][]string{{"check"}, {"serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"}} {
-		checkFailure(t, run(t, nil, command...), 1,
-			"database data/plants.db is locked by another process: try again when that has ended, or name another file")
-	}
 }

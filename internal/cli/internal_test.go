@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCommandLine checks how the commands of the banner are quoted for the shells of each system.
@@ -47,5 +48,23 @@ func TestCommandOfService(t *testing.T) {
 	}
 	if got := program(&Process{Name: "plantstore", Args: []string{"./my plants"}}); len(got) != 1 || got[0] != "./my plants" {
 		t.Errorf("the program is %q, want its name as it was started", got)
+	}
+}
+
+// TestPosition checks that a follower of requests continues after the last one that it has seen, but from the
+// first one on after a restart of the server.
+func TestPosition(t *testing.T) {
+	var p position
+	for _, step := range []struct {
+		server int64 // when it started
+		want   string
+		seen   int64
+	}{
+		{1, "after=0&wait=0s", 7}, {1, "after=7&wait=30s", 8}, {1, "after=8&wait=30s", 8}, {2, "after=0&wait=30s", 3}, {2, "after=3&wait=30s", 3},
+	} {
+		if got := p.query(time.Unix(step.server, 0).UTC()); got != step.want {
+			t.Errorf("%d: %s, want %s", step.server, got, step.want)
+		}
+		p.number = step.seen
 	}
 }

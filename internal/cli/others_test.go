@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"plantstore/internal/cli"
@@ -58,5 +59,52 @@ func TestInterruptedQuery(t *testing.T) {
 		if code != want || want == 0 && stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, want %d: %s", command, code, want, &stderr)
 		}
+	}
+}
+
+// TestHealthOfOthers checks that health over a network prints why a server is not ready, and distinguishes
+// plant stores from other servers.
+func TestHealthOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status     int
+		body, want string
+	}{
+		{400, `{"error":503,"message":"not ready: it rains"}`, "not ready: it rains"},
+		{404, "404 page not found", "the server at URL responds with 404 Not Found"},
+		{400, `{"error":503}`, "the server at URL responds with 400 Bad Request"},
+		{400, strings.Repeat(" ", 1<<20), "the server at URL responds with 400 Bad Request"},
+	} {
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/readyz" {
+				t.Errorf("it requests %s", r.URL.Path)
+			}
+			w.WriteHeader(test.status)
+			_, _ = io.WriteString(w, test.body)
+		}))
+		defer other.Close()
+		r := run(t, []string{"STORAGE_URL=network://127.0.0.1:1/plants", "ADMIN_ADDR=" + strings.TrimPrefix(other.URL, "http://")}, "health")
+		checkFailure(t, r, 1, strings.ReplaceAll(test.want, "URL", other.URL))
+	}
+}
+
+// TestConformanceInterrupted checks that an interrupted command prints the report of what was run.
+func TestConformanceInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var seen atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if seen.Add(1) > 1 { // after the probe
+			interrupt()
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(s.Close)
+	var stdout, stderr strings.Builder
+	code := runProcess(ctx, cli.Process{Stdout: &stdout, Stderr: &stderr}, "conformance", "--url", s.URL, "--token", "t", "--rule", "C2.12")
+	if want := ":    0 passed   0 failed"; code != 1 || stderr.String() != "plantstore: interrupted\n" || !strings.Contains(stdout.String(), want) {
+		t.Errorf("exit code %d, want 1; stderr %q; the report lacks %q:\n%s", code, &stderr, want, &stdout)
 	}
 }
