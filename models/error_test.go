@@ -46,11 +46,13 @@ func TestCodesIsComplete(t *testing.T) {
 	}
 }
 
-// TestWithCause checks that a cause is added to a copy: an Error may be shared by requests.
+// TestWithCause checks that a cause is added to a copy, since an Error may be shared by requests, and is for the
+// log: it is not in the message to the client.
 func TestWithCause(t *testing.T) {
 	t.Parallel()
 	plain := models.NewError(models.CodeInternal, "it failed")
-	if caused := plain.WithCause(io.ErrShortWrite); !errors.Is(caused, io.ErrShortWrite) || plain.Unwrap() != nil {
+	caused := plain.WithCause(io.ErrShortWrite)
+	if !errors.Is(caused, io.ErrShortWrite) || caused.Error() != "500: it failed: short write" || caused.Message != plain.Message || plain.Unwrap() != nil {
 		t.Errorf("with a cause %v, without it %v", caused, plain)
 	}
 }

@@ -1,7 +1,6 @@
 package models_test
 
 import (
-	"errors"
 	"fmt"
 
 	"plantstore/models"
@@ -26,16 +25,4 @@ func ExampleDecoder_Decode() {
 	// 100 Monstera climber
 	// 422: id: must be an integer, not a string; name: is required; tag: must be a string, not null
 	// 400: id: appears more than once in its object
-}
-
-// ExampleError_WithCause shows that the cause is for the log: only code and message are sent to
-// the client.
-func ExampleError_WithCause() {
-	err := models.NewError(models.CodeInsufficientSpace, "there is no space left; try again later").
-		WithCause(errors.New("write plants.db: no space left on device"))
-	fmt.Println(err.Code, err.Message)
-	fmt.Println(err)
-	// Output:
-	// 507 there is no space left; try again later
-	// 507: there is no space left; try again later: write plants.db: no space left on device
 }

@@ -89,27 +89,6 @@ func issuerOf(t *testing.T, kinds ...kind) (*site, *Verifier, *bytes.Buffer) {
 	return s, v, log
 }
 
-// TestIssuerRotatesKeys checks that a token of a newly published key is accepted immediately,
-// and one of a revoked key is rejected. An empty set revokes all keys of the issuer.
-func TestIssuerRotatesKeys(t *testing.T) {
-	t.Parallel()
-	old, fresh, local := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "")
-	site, verifier, _ := issuerOf(t, old)
-	setKeys(t, verifier, local, hs256) // has no kid, so matches any
-	check(t, verifier, accepted, old.named(), local.token(`{}`))
-	site.publishes(t, fresh)
-	check(t, verifier, accepted, old.named())
-	site.wantRequests(t, 1)
-	check(t, verifier, accepted, fresh.named())
-	check(t, verifier, refused, old.named())
-	check(t, verifier, accepted, local.token(`{}`), hs256.token(`{}`))
-	site.wantRequests(t, 3) // also for the old key
-	site.responds(http.StatusOK, `{"keys":[]}`)
-	must.Do(t, verifier.Fetch(t.Context()))
-	check(t, verifier, refused, fresh.named())
-	check(t, verifier, accepted, local.token(`{}`), hs256.token(`{}`))
-}
-
 // TestKeysFetchedMeanwhile checks that a token is verified whose key a fetch has published since
 // the keys were read for it.
 func TestKeysFetchedMeanwhile(t *testing.T) {
