@@ -17,8 +17,8 @@ const smallBody = 4 << 10
 
 // BodyLimit rejects a body of more than limit bytes: immediately by its Content-Length,
 // otherwise while it is read (C2.15). It also rejects a body if the bodies of all requests
-// together exceed four times the limit, and 64 MiB, or those of one token subject a quarter of
-// that. Only bytes that were read count, so that a client can't exhaust the memory by announcing
+// together exceed 64 MiB, or four times the limit if that is more, or those of one token subject a
+// quarter of that. Only bytes that were read count, so that a client can't exhaust the memory by announcing
 // large bodies, and only those of bodies of more than 4 KiB. Reading the body fails with a
 // [models.Error] of CodeBadRequest, CodeRequestTimeout, CodeContentTooLarge or CodeUnavailable.
 func BodyLimit(limit int64) gin.HandlerFunc {

@@ -40,7 +40,7 @@ func startPrism(t *testing.T, command string) (url string, log func() string) {
 
 // TestPrismFindsNoViolation checks that prism, as a proxy of the conformance run with the
 // server's own description, finds no violation in a response. It changes some requests and
-// responds to some itself (docs/clients.md), so that the run reports deviations.
+// responds to some itself (docs/clients.md).
 func TestPrismFindsNoViolation(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})

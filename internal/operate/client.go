@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/internal/plantio"
 	"plantstore/internal/requests"
@@ -298,7 +299,10 @@ func lines[T any](c *Client, response *http.Response) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		in := bufio.NewScanner(response.Body)
 		in.Buffer(nil, maxPlant)
-		for in.Scan() && in.Err() == nil { // else a part of a line
+		for in.Scan() {
+			if in.Err() != nil && !jsontext.Value(in.Bytes()).IsValid() {
+				break // a part of a line
+			}
 			if !yield(decode[T](c, response.Request, in.Bytes(), json.RejectUnknownMembers(true))) {
 				return
 			}

@@ -69,12 +69,14 @@ func dialBroken(t *testing.T, info string, status int, text string) (*Client, er
 			_, _ = io.WriteString(w, info+"\n")
 			return
 		}
+		if !strings.HasSuffix(text, "\n") { // the connection ends within a chunk
+			conn, _, _ := http.NewResponseController(w).Hijack()
+			_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d Status\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n%s", status, text)
+			_ = conn.Close()
+			return
+		}
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
-		if !strings.HasSuffix(text, "\n") {
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}
 	}))
 	_ = server.Listener.Close()
 	server.Listener = must.Get(Listen(t.Context(), path))(t)

@@ -76,8 +76,6 @@ func (m metric) kind() string {
 	return "gauge"
 }
 
-func row(name, help string, series []series) metric { return metric{name, help, series} }
-
 // one returns the series of a number.
 func one(number any, labels ...string) []series { return []series{{braced(labels), number}} }
 
@@ -114,53 +112,65 @@ func (o *Operator) table() []metric {
 	observer, stored, tokens, connections := o.Metrics.Observer, o.Metrics.Store(), o.Metrics.Tokens(), o.Metrics.Server()
 	problem, _ := o.Problem()
 	all := []metric{
-		row("build_info", "always 1; the label version is the running release", one(1, "version", o.Metrics.Version)),
-		row("ready", "1 if the server is ready (/readyz), else 0", onOff(problem == "")),
-		row("requests_total",
-			"responses by outcome (as in the log; unknown counts as failed) and error code, 0 for none", observer.responses()),
-		row("faults_total", "errors and delays on demand; no other metric counts these requests", observer.onDemand()),
-		row("request_duration_seconds",
-			"time from a request's header to its response, by outcome; excludes requests refused before any handler", observer.requestDurations()),
-		row("connections", "open connections", one(connections.Open)),
-		row("connections_limit", "MAX_CONNECTIONS", one(connections.Limit)),
-		row("connections_accepted_total", "accepted connections", one(connections.Accepted)),
-		row("connections_turned_away_total", "accepted connections beyond the limit", one(connections.TurnedAway)),
-		row("tls_handshake_timeouts_total", "TLS handshakes that took too long", one(connections.SlowHandshakes)),
-		row("certificate_expiry_timestamp_seconds",
-			"Unix time when the first TLS certificate expires; missing without one", moment(o.Metrics.CertificateExpires())),
-		row("credentials_refused_total",
-			"refused credentials by reason; scope is error 403, no_keys (of the issuer, yet) 503, all others are 401", refusals(tokens)),
-		row("token_cache_hits_total", "tokens found in the cache of verified tokens", one(tokens.CacheHits)),
-		row("token_cache_misses_total", "tokens not in the cache, including rejected ones", one(tokens.CacheMisses)),
+		{"build_info", "always 1; the label version is the running release", one(1, "version", o.Metrics.Version)},
+		{"ready", "1 if the server is ready (/readyz), else 0", onOff(problem == "")},
+		{
+			"requests_total",
+			"responses by outcome (as in the log; unknown counts as failed) and error code, 0 for none", observer.responses(),
+		},
+		{"faults_total", "errors and delays on demand; no other metric counts these requests", observer.onDemand()},
+		{
+			"request_duration_seconds",
+			"time from a request's header to its response, by outcome; excludes requests refused before any handler", observer.requestDurations(),
+		},
+		{"connections", "open connections", one(connections.Open)},
+		{"connections_limit", "MAX_CONNECTIONS", one(connections.Limit)},
+		{"connections_accepted_total", "accepted connections", one(connections.Accepted)},
+		{"connections_turned_away_total", "accepted connections beyond the limit", one(connections.TurnedAway)},
+		{"tls_handshake_timeouts_total", "TLS handshakes that took too long", one(connections.SlowHandshakes)},
+		{
+			"certificate_expiry_timestamp_seconds",
+			"Unix time when the first TLS certificate expires; missing without one", moment(o.Metrics.CertificateExpires()),
+		},
+		{
+			"credentials_refused_total",
+			"refused credentials by reason; scope is error 403, no_keys (of the issuer, yet) 503, all others are 401", refusals(tokens),
+		},
+		{"token_cache_hits_total", "tokens found in the cache of verified tokens", one(tokens.CacheHits)},
+		{"token_cache_misses_total", "tokens not in the cache, including rejected ones", one(tokens.CacheMisses)},
 	}
 	if issuer := tokens.Issuer; issuer != nil {
 		all = append(all,
-			row("issuer_fetched_timestamp_seconds",
-				"Unix time of the last successful fetch of the issuer's keys; missing without one", moment(issuer.Fetched)),
-			row("issuer_keys", "usable keys of the issuer; missing without an issuer", one(issuer.Keys)),
-			row("issuer_fetch_failures_total", "failed fetches of the issuer's keys; missing without an issuer", one(issuer.Failures)),
+			metric{
+				"issuer_fetched_timestamp_seconds",
+				"Unix time of the last successful fetch of the issuer's keys; missing without one", moment(issuer.Fetched),
+			},
+			metric{"issuer_keys", "usable keys of the issuer; missing without an issuer", one(issuer.Keys)},
+			metric{"issuer_fetch_failures_total", "failed fetches of the issuer's keys; missing without an issuer", one(issuer.Failures)},
 		)
 	}
 	all = append(all,
-		row("queue_creates", "creates waiting for a commit", one(stored.QueuedCreates)),
-		row("queue_creates_limit", "maximum number of waiting creates", one(stored.QueueLimit)),
-		row("queue_bytes", "bytes of waiting names and tags", one(stored.QueuedBytes)),
-		row("plants_created_total", "plants stored by this process, including imported ones", one(stored.Created)),
-		row("resets_total", "resets to the seed (--ephemeral)", one(stored.Resets)),
-		row("commit_plants", "plants in a commit", observer.commitPlants.series()),
-		row("commit_duration_seconds", "time of a commit, including retries", observer.commitDuration.series()),
-		row("commit_failures_total", "commits that failed, including those with an unknown outcome", one(stored.FailedCommits)),
-		row("store_stopped", "1 after a fault, just before the process exits, else 0", onOff(stored.Stopped)),
-		row("store_emptied",
-			"1 if the database had no plants at startup although the secret next to it is older than an hour, else 0", onOff(o.Metrics.Emptied)),
+		metric{"queue_creates", "creates waiting for a commit", one(stored.QueuedCreates)},
+		metric{"queue_creates_limit", "maximum number of waiting creates", one(stored.QueueLimit)},
+		metric{"queue_bytes", "bytes of waiting names and tags", one(stored.QueuedBytes)},
+		metric{"plants_created_total", "plants stored by this process, including imported ones", one(stored.Created)},
+		metric{"resets_total", "resets to the seed (--ephemeral)", one(stored.Resets)},
+		metric{"commit_plants", "plants in a commit", observer.commitPlants.series()},
+		metric{"commit_duration_seconds", "time of a commit, including retries", observer.commitDuration.series()},
+		metric{"commit_failures_total", "commits that failed, including those with an unknown outcome", one(stored.FailedCommits)},
+		metric{"store_stopped", "1 after a fault, just before the process exits, else 0", onOff(stored.Stopped)},
+		metric{
+			"store_emptied",
+			"1 if the database had no plants at startup although the secret next to it is older than an hour, else 0", onOff(o.Metrics.Emptied),
+		},
 	)
 	if file := stored.File; file != nil {
 		all = append(all,
-			row("store_plants", "plants in the database (bbolt)", one(file.Plants)),
-			row("store_size_bytes", "size of the database (bbolt)", one(file.Size)),
+			metric{"store_plants", "plants in the database (bbolt)", one(file.Plants)},
+			metric{"store_size_bytes", "size of the database (bbolt)", one(file.Size)},
 		)
 		if file.Free >= 0 {
-			all = append(all, row("store_free_bytes", "free bytes on the file system of the database (bbolt)", one(file.Free)))
+			all = append(all, metric{"store_free_bytes", "free bytes on the file system of the database (bbolt)", one(file.Free)})
 		}
 	}
 	return all

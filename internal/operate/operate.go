@@ -19,6 +19,7 @@ import (
 	"net/http/pprof" // it registers its paths in a mux that this program does not serve
 	runtimepprof "runtime/pprof"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -86,8 +87,19 @@ func profiles() []endpoint {
 	return all
 }
 
+// longestProfile is the maximum duration of a profile in seconds.
+const longestProfile = 110
+
+// profile returns the endpoint of a profile. It refuses one that takes longer than longestProfile: package
+// pprof extends the time limits of the server for it.
 func profile(name string, handler http.HandlerFunc) endpoint {
 	return endpoint{getOrHead, "/debug/pprof/" + name, Admin | Socket, func(_ *Operator, w *response, r *http.Request) error {
+		for _, text := range r.URL.Query()["seconds"] {
+			seconds, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(seconds >= 0 && seconds <= longestProfile) { // NaN fails both comparisons
+				return models.Errorf(models.CodeBadRequest, "the profile was refused: seconds: must be a number from 0 to %d", longestProfile)
+			}
+		}
 		handler(w, r)
 		return nil
 	}}

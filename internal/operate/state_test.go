@@ -167,6 +167,10 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
 		}
 	}
+	for _, seconds := range []string{"x", "-1", "111", "1e9", "NaN", "Inf", "1&seconds=100000", ""} {
+		must.Refuse(t, send(t, h, http.MethodGet, "/debug/pprof/profile?seconds="+seconds), models.CodeBadRequest,
+			"the profile was refused: seconds: must be a number from 0 to 110")
+	}
 	for _, path := range []string{"/debug/pprof", "/debug/pprof/cmdline", "/debug/pprof/nosuch"} {
 		must.Refuse(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "")
 	}

@@ -175,8 +175,9 @@ func (v *Verifier) checkSignature(ctx context.Context, used *trusted, t parsedTo
 	known := func(k boundKey) bool { return k.id == t.kid }
 	if !v.issuer.given.Load() || t.kid != "" && !slices.ContainsFunc(used.keys, known) {
 		v.issuer.refresh(ctx, t.kid)
-		used = v.trusted.Load() // by this fetch, or one that has ended before
-		err = t.verify(used.keys)
+		if now := v.trusted.Load(); now != used { // by this fetch, or one that has ended before
+			used, err = now, t.verify(now.keys)
+		}
 	}
 	if err != nil && !v.issuer.given.Load() {
 		err = errNoKeys

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -68,7 +69,8 @@ type issuer struct {
 	problem  error     // why no key can be used; nil: some can
 	ignored  string    // why entries of the set are ignored, as last logged
 	failure  error     // of the last fetch
-	loggedAt time.Time // when a failure was logged; zero: not since the last success
+	logged   string    // the last failure in the log; empty: none since the last success
+	loggedAt time.Time // when it was logged
 }
 
 // IssuerStats are the state of the issuer's keys, and counts since the start.
@@ -202,6 +204,9 @@ func (i *issuer) fetch(ctx context.Context) error {
 		i.succeed(keys, ignored)
 		return nil
 	}
+	if broken, ok := errors.AsType[*net.OpError](err); ok {
+		broken.Source = nil // its port would make another failure of the same one
+	}
 	failure, bounded := errors.AsType[fetchError](err)
 	if !bounded {
 		failure.cause = err
@@ -220,11 +225,11 @@ func (i *issuer) fetch(ctx context.Context) error {
 // succeed records a fetch. It logs keys that are ignored, and a set without any key that can be used, but
 // not again at each fetch.
 func (i *issuer) succeed(keys int, ignored []error) {
-	if !i.loggedAt.IsZero() {
+	if i.logged != "" {
 		i.logger.Info("issuer keys fetched", "url", i.shown, "keys", keys)
 	}
 	i.stats.Fetched, i.stats.Keys = i.tried, keys
-	i.problem, i.failure, i.loggedAt = nil, nil, time.Time{}
+	i.problem, i.failure, i.logged = nil, nil, ""
 	causes := models.ClientText(fmt.Sprint(ignored))
 	changed := i.ignored != fmt.Sprint(keys == 0, causes)
 	i.ignored = fmt.Sprint(keys == 0, causes)
@@ -241,19 +246,19 @@ func (i *issuer) succeed(keys int, ignored []error) {
 	i.given.Store(true)
 }
 
-// logFailure logs that the last fetch has failed, but only about every [issuerInterval].
+// logFailure logs that the last fetch has failed, but the same failure only about every [issuerInterval].
 func (i *issuer) logFailure() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.failure == nil || time.Since(i.loggedAt) < issuerInterval-issuerRetry/2 {
+	if i.failure == nil || i.logged == i.failure.Error() && time.Since(i.loggedAt) < issuerInterval-issuerRetry/2 {
 		return
 	}
-	i.loggedAt = time.Now()
+	i.logged, i.loggedAt = i.failure.Error(), time.Now()
 	effect := "the previous keys stay in use for at most 24h"
 	if i.problem != nil {
 		effect = "all tokens of the issuer are refused"
 	}
-	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.failure.Error(), "effect", effect)
+	i.logger.Error("issuer keys not fetched", "url", i.shown, "cause", i.logged, "effect", effect)
 }
 
 // replace publishes the keys of the set. It returns their number, and why others are ignored.

@@ -51,15 +51,19 @@ func TestIssuerDownAtStart(t *testing.T) {
 	known := ecKind(t, "known")
 	synctest.Test(t, func(t *testing.T) {
 		site, verifier, log := issuerOf(t)
-		site.handle(func(w http.ResponseWriter, _ *http.Request) { // another failure each time
-			w.WriteHeader(http.StatusBadGateway + int(site.requests.Load()%2))
-		})
+		site.responds(http.StatusBadGateway, "")
 		must.Do(t, verifier.Start(t.Context()))
 		if logged := log.String(); logged != "" {
 			t.Errorf("logged before the server runs: %s", logged)
 		}
 		go verifier.Watch(t.Context())
-		pass(issuerInterval + time.Second)
+		pass(3 * issuerRetry)
+		site.responds(http.StatusServiceUnavailable, "")
+		pass(issuerRetry)
+		if logged := log.String(); !strings.Contains(logged, "502") || !strings.Contains(logged, "503") {
+			t.Errorf("the log after another failure: %s", logged)
+		}
+		pass(issuerInterval - 4*issuerRetry + time.Second)
 		site.wantRequests(t, 61)
 		if logged := log.String(); strings.Count(logged, `effect="all tokens of the issuer are refused"`) != 2 {
 			t.Errorf("the log: %s", logged)
