@@ -50,16 +50,16 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "alg", Usage: "`ALGORITHM` of --key, as for plantstore token"},
 			&cli.StringFlag{Name: "kid", Usage: "`NAME` of the key, kid, if the server requires one"},
 			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
-			&cli.StringFlag{Name: "rule", Usage: "run or list only the cases of `RULE`, such as C2.12"},
+			&cli.StringSliceFlag{Name: "rule", Usage: "run or list only the cases of `RULE`, such as C2.12"},
 			choiceFlag("level", "`level` of the cases: application or wire", "application", "application", "wire"),
 			&cli.BoolFlag{Name: "fail-fast", Destination: &o.FailFast, Usage: "stop at the first deviation", HideDefault: true},
 			&cli.BoolFlag{Name: "verbose", Usage: "print every rule, every failed case, and why cases were not run", HideDefault: true},
 			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store, in which common ids are free", HideDefault: true},
-			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include cases that wait for timeouts", HideDefault: true},
+			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include cases that wait for timeouts, which takes --request-timeout", HideDefault: true},
 			&cli.IntFlag{Name: "max-body-bytes", Config: decimal(), Destination: &o.MaxBodyBytes, Usage: "maximum body size of the server in `BYTES`", Value: 1 << 20},
 			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "`TIME` limit of the server for a request", DefaultText: "30s"},
 			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect the server to refuse tokens without exp (JWT_REQUIRE_EXP)", HideDefault: true},
-			&cli.StringFlag{Name: "rate-limit", Usage: "`RATE` limit of the server, such as 100/s: stay below it, but for the case that exceeds it"},
+			&cli.StringFlag{Name: "rate-limit", Usage: "`RATE` limit of the server, such as 100/s: stay below it, except to check it"},
 			choiceFlag("format", "`FORMAT` of the report: text, json or junit", "text", "text", "json", "junit"),
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd, o) },
@@ -67,12 +67,14 @@ func newConformance(p *Process) *cli.Command {
 }
 
 func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *conformance.Options) (err error) {
-	o.Rule = cmd.String("rule")
-	if number, ok := strings.CutPrefix(o.Rule, "c"); ok {
-		o.Rule = "C" + number
+	for _, rule := range cmd.StringSlice("rule") {
+		if number, ok := strings.CutPrefix(rule, "c"); ok {
+			rule = "C" + number
+		}
+		o.Rules = append(o.Rules, rule)
 	}
 	if cmd.Bool("list") {
-		if err := conformance.WriteList(p.Stdout, o.Rule); err != nil {
+		if err := conformance.WriteList(p.Stdout, o.Rules); err != nil {
 			return misuseOf(cmd, "%v", err)
 		}
 		return nil

@@ -65,7 +65,7 @@ func (h received) checkHeader(a Response, v values) error {
 		got := strings.Join(h.header.Values(name), ", ")
 		part, contains := strings.CutPrefix(want, "~")
 		if contains && !strings.Contains(strings.ToLower(got), strings.ToLower(part)) || !contains && got != want {
-			faults = append(faults, fmt.Errorf("%s is %q, want %q", name, got, want))
+			faults = append(faults, fmt.Errorf("%s is %q, want %s", name, got, describeHeader(name, want)))
 		}
 	}
 	return errors.Join(faults...)
@@ -89,7 +89,14 @@ func (h received) checkJSON(a Response, v values, fresh bool) error {
 		return fmt.Errorf("status %d, and %w", h.status, errNoError)
 	}
 	if !slices.Contains(a.Codes, code) {
-		return fmt.Errorf("error %d, want %s", code, anyOf(a.Codes))
+		advice := ""
+		switch {
+		case code == 413:
+			advice = "; give the limit of the server with --max-body-bytes"
+		case code == 409 && a.MayBeTaken:
+			advice = "; --fresh is for an empty store"
+		}
+		return fmt.Errorf("error %d, want %s%s", code, anyOf(a.Codes), advice)
 	}
 	return checkMessage(a, message)
 }

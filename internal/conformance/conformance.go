@@ -33,8 +33,8 @@ type Options struct {
 	// Key signs in place of Secret on servers that accept tokens by a public
 	// key. At most one of the two is given.
 	Key Key
-	// Rule, if not empty, is the only rule whose cases are run, such as C2.12.
-	Rule string
+	// Rules, if not empty, are the only rules whose cases are run, such as C2.12.
+	Rules []string
 	// FailFast ends the run at the first deviation.
 	FailFast bool
 	// FreshStore promises that the store is empty, so that creates under
@@ -88,7 +88,7 @@ const workers = 8
 // an error if the server no longer responds, or if ctx is done. Deviations are not an error; see
 // [Report.Deviations].
 func Run(ctx context.Context, o Options) (Report, error) {
-	return run(ctx, o, slices.DeleteFunc(Cases(), func(c Case) bool { return o.Rule != "" && c.Rule != o.Rule }))
+	return run(ctx, o, slices.DeleteFunc(Cases(), func(c Case) bool { return len(o.Rules) > 0 && !slices.Contains(o.Rules, c.Rule) }))
 }
 
 func run(ctx context.Context, o Options, cases []Case) (Report, error) {
@@ -103,7 +103,7 @@ func run(ctx context.Context, o Options, cases []Case) (Report, error) {
 	report := Report{Target: o.URL, Started: started, Results: r.runAll(ctx, cases)}
 	report.Seconds = time.Since(started).Seconds()
 	if ctx.Err() == nil && r.silent.Load() >= mostSilent {
-		return report, fmt.Errorf("%s has not responded in %d cases in a row: the run has ended", r.URL, mostSilent)
+		return report, fmt.Errorf("%s has not responded in %d cases in a row; the last response was to %v: the run has ended", r.URL, mostSilent, r.last.Load())
 	}
 	return report, ctx.Err()
 }
@@ -129,7 +129,7 @@ func (o *Options) validate() (*url.URL, error) {
 	case o.MaxBodyBytes < 0 || o.Timeout < 0 || o.RequestTimeout < 0 || o.Wait < 0:
 		return nil, errors.New("limits and timeouts must not be negative")
 	}
-	_, err = rulesNamed(o.Rule)
+	_, err = rulesNamed(o.Rules)
 	return u, err
 }
 

@@ -49,6 +49,7 @@ func faultyServers() map[string]faulty {
 		"no content type":        {set("Content-Type", "text/plain"), create, "Content-Type"},
 		"content type with set":  {set("Content-Type", "application/json; charset=utf-8"), create, "Content-Type"},
 		"no request id":          {drop("X-Request-Id"), create, "X-Request-Id is there once"},
+		"an odd request id":      {set("X-Request-Id", "a{b"), create, "X-Request-Id is there once"},
 		"one request id":         {set("X-Request-Id", "same"), twice, "no two responses have the same X-Request-Id"},
 		"sniffing":               {drop("X-Content-Type-Options"), create, "X-Content-Type-Options is nosniff"},
 		"names the software":     {set("Server", "tiny/1"), create, "neither Server nor X-Powered-By"},
@@ -93,7 +94,9 @@ func faultyServers() map[string]faulty {
 		"keeps":                         {nil, create.last(func(t *Exchange) { t.After = AfterClosed }), "still open"},
 		"panics":                        {func(*http.Request, *reply) { panic(http.ErrAbortHandler) }, create, "closed without a response"},
 		"invites a body it will refuse": {nil, one("", "", good().with("Expect: 100-continue"), fern().uninvited()), "100 Continue came"},
-		"a header that is not there":    {nil, one("", "", good(), fern().header("Location", "/x")), "Location is"},
+		"a header that is not there":    {nil, one("", "", good(), fern().header("Location", "~/x")), `Location is "", want Location with /x`},
+		"a lower limit":                 {another(413, "too large"), create, "want 200; give the limit of the server with --max-body-bytes"},
+		"a used store":                  {another(409, "taken"), one("", "", good(), fern().mayBeTaken()), "want 200; --fresh is for an empty store"},
 		"a piece that is not there":     {nil, one("", "", good(), fern().raw("moss")), "lacks"},
 		"cut short, and stored":         {nil, create.then(good(), fern()), "error 409, want 200"},
 	}
@@ -107,6 +110,7 @@ func TestRunFindsDeviations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := serveTiny(t, test.fault)
+			o.FreshStore = true
 			if name == "keeps" {
 				o.Timeout = 5 * time.Second // a busy machine needs time to connect
 			}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// WriteList writes the rules, or the one with the id only, with their cases, the requests and the
+// WriteList writes the rules, or only those with these ids, with their cases, the requests and the
 // expected responses, as plain text.
-func WriteList(w io.Writer, only string) error {
+func WriteList(w io.Writer, only []string) error {
 	rules, err := rulesNamed(only)
 	if err != nil {
 		return err
@@ -102,13 +102,14 @@ TOKEN=… plantstore conformance --url URL --fail-fast                # stop at 
 plantstore conformance --list                                       # show all requests and expected responses
 ` + "```" + `
 
-The cases create plants that you can't remove over HTTP, so check a server that you can throw away, such as one with ` + "`--ephemeral`" + `.
+The cases create plants that stay, so check a server that you can throw away, such as one with ` + "`--ephemeral`" + `.
 
-The report starts with the mistake that explains most failures. If a case needs something that you didn't pass, such as a secret to sign unusual
-tokens, the report names the flag. It also names what HTTP can't show. The run ends early after ten cases without a response.
+The report starts with the mistake that explains most failures. It names the flags that run more cases, such as ` + "`--secret-file`" + ` for unusual tokens,
+and what HTTP can't show. The run ends early after ten cases without a response.
 
-If you write a server, start with the default level, ` + "`application`" + `: it checks what a handler decides. Most HTTP libraries answer malformed
-HTTP themselves, so ` + "`wire`" + ` needs work below the handlers. [gin/main.go](gin/main.go) passes ` + "`application`" + ` in about 170 lines.
+If you write a server, start with the default level, ` + "`application`" + `: what a handler decides, and what most HTTP servers pass on. Node needs handlers
+of ` + "`clientError` and `connect`" + `; servers without keep-alive, such as Flask's for development, can't pass. ` + "`wire`" + ` needs work below the handlers.
+[gin/main.go](gin/main.go) passes ` + "`application`" + ` in about 170 lines; with ` + "`--secret-file`" + `, cases of C4.21 to C4.25a fail.
 
 | Rule | Contract |
 |---|---|

@@ -12,6 +12,9 @@ import (
 // first expected response, all others the second.
 func (r *runner) race(ctx context.Context, c Case, v values) ([]received, error) {
 	t, n := c.Exchanges[0], c.Racing
+	if r.limited() && r.RateLimit.Requests < 3*n { // other cases may race at the same time
+		return nil, fmt.Errorf("%w: %d requests at once may exceed the rate limit; one of 100/s is enough", errNotApplicable, n)
+	}
 	all := make([]received, n)
 	errs := make([]error, n)
 	var wg sync.WaitGroup

@@ -71,8 +71,7 @@ func (r Report) tally(rule string) map[Outcome]int {
 	return counts
 }
 
-// The maximum numbers of causes with an example, and of bytes of a request or response, that WriteText
-// writes.
+// The maximum numbers of causes with an example, and of bytes of a response, that WriteText writes.
 const (
 	mostExamples = 5
 	shown        = 200
@@ -129,7 +128,7 @@ func (r Report) WriteText(w io.Writer) error {
 		if c.responses > 0 {
 			unit = "responses"
 		}
-		out.printf("FAIL  %-5s %4d %s: %s\n", c.rule, c.weight(), unit, c.text)
+		out.headline(c.rule, c.weight(), unit, c.text)
 		switch {
 		case i >= mostExamples && c.responses > 0:
 			out.printf("  %s\n", logging.Line(c.failed[0].Reason))
@@ -174,7 +173,11 @@ func (r Report) WriteVerbose(w io.Writer) error {
 	for _, result := range r.Results {
 		if result.Outcome == Failed {
 			out.printf("\n")
-			out.printf("FAIL  %s\n", result.Rule)
+			if text, all := strings.CutPrefix(result.Name, everyResponse); all {
+				out.headline(result.Rule, result.Responses, "responses", text)
+			} else {
+				out.printf("FAIL  %s\n", result.Rule)
+			}
 			out.failure(result, math.MaxInt)
 		}
 	}
@@ -186,8 +189,8 @@ func (r Report) WriteVerbose(w io.Writer) error {
 
 func (r Report) writeSummary(out *printer) {
 	out.printf("%s in %.1f s: %s\n", r.Target, r.Seconds, counts(r.tally("")))
-	if with := r.runWith(); len(with) > 0 {
-		out.printf("not run: %s\n", strings.Join(with, ", "))
+	if why := r.whyNotRun(); len(why) > 0 {
+		out.printf("not run: %s\n", strings.Join(why, ", "))
 	}
 	var hidden []string
 	for _, rule := range Rules() {
@@ -200,21 +203,21 @@ func (r Report) writeSummary(out *printer) {
 	}
 }
 
-// runWith returns the flags that run the other cases, each with the number of cases, in
-// descending order of that number.
-func (r Report) runWith() (with []string) {
+// whyNotRun returns the flags that run the other cases, or why none does, each with the number of cases,
+// in descending order of that number.
+func (r Report) whyNotRun() (why []string) {
 	cases := map[string]int{}
 	for _, result := range r.Results {
-		if result.Outcome == NotRun && result.RunWith != "" {
-			cases[result.RunWith]++
+		if result.Outcome == NotRun {
+			cases[cmp.Or(result.RunWith, map[string]string{reasonEnded: "stopped"}[result.Reason], "not applicable")]++
 		}
 	}
-	flags := sortedKeys(cases)
-	slices.SortStableFunc(flags, func(a, b string) int { return cmp.Compare(cases[b], cases[a]) })
-	for _, flag := range flags {
-		with = append(with, fmt.Sprintf("%d (%s)", cases[flag], flag))
+	reasons := sortedKeys(cases)
+	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(cases[b], cases[a]) })
+	for _, reason := range reasons {
+		why = append(why, fmt.Sprintf("%d (%s)", cases[reason], reason))
 	}
-	return with
+	return why
 }
 
 // writeNotRun writes each reason for which cases were not run, and their number.
@@ -261,7 +264,12 @@ func (p *printer) printf(format string, args ...any) {
 	}
 }
 
-// failure writes a failed case, with up to most bytes of each request and response.
+// headline writes what explains the failure of a number of cases or responses.
+func (p *printer) headline(rule string, n int, unit, text string) {
+	p.printf("FAIL  %-5s %4d %s: %s\n", rule, n, unit, text)
+}
+
+// failure writes a failed case, with up to most bytes of each response.
 func (p *printer) failure(r Result, most int) {
 	if r.Responses == 0 {
 		p.printf("  %s\n", r.Name)
@@ -274,7 +282,7 @@ func (p *printer) failure(r Result, most int) {
 		lines []string
 	}{{"sent", r.Sent}, {"got", r.Got}, {"wanted", r.Wanted}} {
 		for _, line := range part.lines {
-			if len(line) > most {
+			if part.what == "got" && len(line) > most {
 				line = line[:most] + "…"
 			}
 			p.printf("  %-7s %s\n", part.what, logging.Line(line))

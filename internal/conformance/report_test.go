@@ -39,13 +39,14 @@ func TestWriteText(t *testing.T) {
 	notError := Result{Rule: "C3.18", Name: "GET", Outcome: Failed, Reason: "status 404, and " + errNoError.Error()}
 	report.Results = append(report.Results,
 		Result{Rule: "C1.2", Name: "an empty tag", Outcome: Failed, Reason: "no tag"}, notError, notError, notError,
-		Result{Rule: "C1.6", Name: everyResponse + "nosniff", Outcome: Failed, Reason: "the first is in C1.1: create", Responses: 900, Got: []string{strings.Repeat("g", 1000)}},
+		Result{Rule: "C1.6", Name: everyResponse + "nosniff", Outcome: Failed, Reason: "the first is in C1.1: create", Responses: 900, Sent: []string{strings.Repeat("s", 2*shown) + " (without the last 37 bytes)"}, Got: []string{strings.Repeat("g", 1000)}},
 		Result{Rule: "C2.11", Name: "ID", Outcome: Failed, Reason: "error 400"}, Result{Rule: "C2.12", Name: "null", Outcome: Failed, Reason: "error 400"}, Result{Rule: "C2.13", Name: "1.0", Outcome: Failed, Reason: "error 400"},
 	)
 	var b strings.Builder
 	must.Do(t, report.WriteText(&b))
 	want := `FAIL  C1.6   900 responses: nosniff
   the first is in C1.1: create
+  sent    ` + strings.Repeat("s", 2*shown) + ` (without the last 37 bytes)
   got     ` + strings.Repeat("g", shown) + `…
 FAIL  C1.3     3 cases: a failure is an Error
   GET
@@ -78,12 +79,15 @@ not checkable over HTTP: C5.26 (durable: the next request finds the plant, a pow
 func TestWriteVerbose(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	must.Do(t, sampleReport().WriteVerbose(&b))
+	report := sampleReport()
+	report.Results = append(report.Results, Result{Rule: "C1.6", Name: everyResponse + "nosniff", Outcome: Failed, Reason: "the first is in C1.1: create", Responses: 900})
+	must.Do(t, report.WriteVerbose(&b))
 	const want = `ok    C1.1      1 passed   0 failed   0 not run  The one operation is POST /plants: clients can't read, list, change or delete plants
 FAIL  C1.2      1 passed   1 failed   0 not run  Success is 200 with the Plant: name, and tag if one was sent. Plants and Errors are application/json, and end with a newline
 -     C1.4      0 passed   0 failed   1 not run  error is the HTTP status number that names the failure
+FAIL  C1.6      0 passed   1 failed   0 not run  WWW-Authenticate comes with error 401, Allow with 405, Retry-After with 429, 503 and 507, X-Request-Id and nosniff always. No header field reveals the server software
 -     C4.21     0 passed   0 failed   1 not run  Only configured algorithms, with keys of their kind, in strict encoding
--     C4.22     0 passed   0 failed   1 not run  exp and nbf are numbers, and are honored. By default, exp may be missing
+-     C4.22     0 passed   0 failed   1 not run  exp and nbf are numbers, and honored with a leeway of 5 seconds. By default, exp may be missing
 part  C5.26     1 passed   0 failed   0 not run  200 is sent only when the plant is durable
 
 FAIL  C1.2
@@ -93,10 +97,13 @@ FAIL  C1.2
   got     201 {"name":"fern"}
   wanted  200
 
+FAIL  C1.6   900 responses: nosniff
+  the first is in C1.1: create
+
 not run     2  needs the HS256 secret
 not run     1  waits
 
-http://h in 1.5 s:    3 passed   1 failed   3 not run
+http://h in 1.5 s:    3 passed   2 failed   3 not run
 not run: 2 (--key), 1 (--slow)
 not checkable over HTTP: C5.26 (durable: the next request finds the plant, a power failure may not)
 `

@@ -119,6 +119,7 @@ func headerCases() []Case {
 	for _, v := range []variant{
 		{"5,000 characters", strings.Repeat("a", 5000)},
 		{"a space in it", "a b c"},
+		{"a brace in it", "a{b"},
 		{"not ASCII", "\xc3\xa9t\xc3\xa9"},
 		{"a byte that is not UTF-8", "a\xffb"},
 		{"empty", ""},

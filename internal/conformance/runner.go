@@ -1,9 +1,11 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,6 +31,7 @@ type runner struct {
 	cases   int
 	pace    *rate.Limiter
 	silent  atomic.Int64 // cases in a row without a response: the connection was refused, or time was up
+	last    atomic.Value // the last case with a response, as text
 	failed  atomic.Bool  // a case has failed
 	every   []*everyCheck
 }
@@ -68,6 +71,7 @@ func newRunner(o Options) (*runner, error) {
 		origin = nowhere
 	}
 	r := &runner{Options: o, network: "tcp", address: u.Host, pace: paceBelow(o.RateLimit)}
+	r.last.Store("the first request")
 	switch {
 	case o.Socket != "":
 		r.network, r.address = "unix", o.Socket
@@ -121,23 +125,25 @@ func (r *runner) await(ctx context.Context) error {
 
 // probe returns an error if the server cannot be checked at all, and whether it may still be starting.
 func (r *runner) probe(ctx context.Context) (starting bool, err error) {
-	received, err := r.exchange(ctx, one("", "", post(`{"id":{{id}},"name":"probe"}`), plant("probe")).Exchanges[0], r.values)
-	var code int
-	var message string
-	if len(received) > 0 {
-		code, message, _ = received[0].failure()
-		message = r.values.redact(message)
-	}
+	all, err := r.exchange(ctx, one("", "", post(`{"id":{{id}},"name":"probe"}`), plant("probe")).Exchanges[0], r.values)
+	h := append(all, received{})[0] // empty if there is no response
+	status, location := h.status, r.values.redact(h.header.Get("Location"))
+	code, message, _ := h.failure()
+	_, untrusted := errors.AsType[x509.UnknownAuthorityError](err)
 	switch {
-	case code == 401 || code == 403:
-		return false, fmt.Errorf("%s refuses the token given: %s", r.URL, message)
-	case (len(received) == 0 || received[0].status != http.StatusOK) && r.speaksTLS(ctx):
+	case slices.Contains([]int{401, 403}, cmp.Or(code, status)):
+		return false, fmt.Errorf("%s refuses the token given: %s", r.URL, cmp.Or(r.values.redact(message), fmt.Sprintf("status %d", status)))
+	case untrusted:
+		return false, fmt.Errorf("%s: %w: give the authority with --ca-file", r.URL, err)
+	case status != http.StatusOK && r.speaksTLS(ctx):
 		return false, fmt.Errorf("%s uses TLS: give a URL with https", r.URL)
-	case len(received) == 0:
+	case len(all) == 0:
 		return true, fmt.Errorf("%s does not respond: %w", r.URL, err)
-	case received[0].status == http.StatusNotFound || code == 404 || code == 405:
-		return false, fmt.Errorf("%s has no POST /plants (status %d, error %d): is the URL right?", r.URL, received[0].status, code)
-	case received[0].status > http.StatusInternalServerError || code == 503: // of a proxy, or of the server itself
+	case status/100 == 3:
+		return false, fmt.Errorf("%s has no POST /plants (status %d to %q): is the URL right?", r.URL, status, location)
+	case status == http.StatusNotFound || code == 404 || code == 405:
+		return false, fmt.Errorf("%s has no POST /plants (%d): is the URL right?", r.URL, cmp.Or(code, status))
+	case status > http.StatusInternalServerError || code == 503: // of a proxy, or of the server itself
 		return true, nil
 	}
 	return false, r.probeSigner(ctx)
@@ -238,6 +244,9 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 	if errors.Is(err, errNotApplicable) {
 		result.Outcome, result.Reason = NotRun, err.Error()
 		return result
+	}
+	if len(received) > 0 {
+		r.last.Store(c.Rule + ": " + c.Name)
 	}
 	r.countSilent(len(received) > 0, err)
 	if err == nil {

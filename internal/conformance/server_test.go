@@ -160,7 +160,7 @@ func TestConformance(t *testing.T) {
 func TestRoundedIDs(t *testing.T) {
 	t.Parallel()
 	o := setup{rounds: true}.start(t)
-	o.FreshStore, o.Rule = false, "C2.13"
+	o.FreshStore, o.Rules = false, []string{"C2.13"}
 	report, err := Run(t.Context(), o)
 	if err != nil || report.Deviations() == 0 {
 		t.Errorf("%d deviations, %v", report.Deviations(), err)

@@ -169,7 +169,7 @@ func textCases() []Case {
 		}
 		cases = append(cases,
 			body(rule, v.name+", in name", `{"id":{{id}},"name":"`+v.text+`"}`, plant(v.means)),
-			body(rule, v.name+", in tag", `{"id":{{id}},"name":"","tag":"`+v.text+`"}`, tagged("", v.means)))
+			body(rule, v.name+", in tag", `{"id":{{id}},"name":"fern","tag":"`+v.text+`"}`, tagged("fern", v.means)))
 	}
 	composed, decomposed := `{"id":{{id}},"name":"`+"\u00e9"+`"}`, `{"id":{{id}},"name":"`+"e\u0301"+`"}`
 	return append(cases,
