@@ -35,6 +35,22 @@ func TestLimitOfFile(t *testing.T) {
 	wantIntact(t, path, stored)
 }
 
+// TestLackOfLargeCreate checks that after a large create that had no space, an empty batch fails until there is
+// more than a small one needs: its success predicts a create.
+func TestLackOfLargeCreate(t *testing.T) {
+	t.Parallel()
+	e := must.Get(open(t.Context(), newPath(t), storage.Options{}))(t)
+	e.limit, e.mapped = 1<<20, 1<<19
+	large := []storage.Item{{Record: storage.Record{ID: 1, Plant: models.Plant{Name: strings.Repeat("x", 2<<20)}}}}
+	err := e.Commit(large)
+	e.limit += 4 * minGrowth
+	if emptyErr := e.Commit(nil); !errors.Is(err, storage.ErrNoSpace) || !errors.Is(emptyErr, storage.ErrNoSpace) {
+		t.Errorf("a large create: %v, then an empty batch: %v, want: %v", err, emptyErr, storage.ErrNoSpace)
+	}
+	e.limit = maxFile
+	must.Do(t, errors.Join(e.Commit(nil), e.Commit(large), e.Close()))
+}
+
 // TestRemapFails checks that a mapping that has no address space is an error before bbolt tries it.
 func TestRemapFails(t *testing.T) {
 	t.Parallel()
