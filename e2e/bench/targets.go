@@ -19,7 +19,7 @@ type target struct {
 const (
 	disk   = "Creates wait for the disk: compare the run with one on a faster disk."
 	pages  = "Ids in random order change more pages of the database, and each page is synced."
-	others = "Others used the processors or the disk: repeat the run on an idle machine."
+	others = "Others used the disk or the processors."
 	memory = "Memory that the garbage collector has not returned yet counts, too."
 )
 
