@@ -72,7 +72,13 @@ func CreateOutput(path string, force bool, write func(*os.File) error) error {
 	if force {
 		publish = os.Rename
 	}
-	return place(path, write, publish)
+	return place(path, write, func(tmp, path string) error {
+		err := publish(tmp, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: another process writes it, too, and has removed this one's temporary file", fs.ErrExist)
+		}
+		return err
+	})
 }
 
 // linkOrRename gives the temporary file the name path, unless that exists, on any file system.
@@ -119,9 +125,6 @@ func place(path string, write func(*os.File) error, publish func(tmp, path strin
 	}
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = pathError("create", path, publish(tmp, path))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: another process writes it, too, and has removed this one's temporary file", fs.ErrExist)
-		}
 	}
 	if err != nil {
 		_ = os.Remove(tmp) // best effort

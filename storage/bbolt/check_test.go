@@ -44,7 +44,7 @@ var (
 	branchPosition, branchKey, branchChild      = field{16, 4}, field{20, 4}, field{24, 8}
 	leafFlags, leafPosition, leafKey, leafValue = field{16, 4}, field{20, 4}, field{24, 4}, field{28, 4}
 	firstFree, secondFree                       = field{16, 8}, field{24, 8}
-	metaPageSize                                = field{24, 4}
+	metaPageSize, metaRoot                      = field{24, 4}, field{32, 8}
 	metaFreelist, metaPages, metaNumber         = field{48, 8}, field{56, 8}, field{64, 8}
 )
 
@@ -146,10 +146,15 @@ func craftedFiles(t *testing.T, m *pageMap) map[string]crafted {
 	t.Helper()
 	firstKey := field{headerLen + int(m.get(m.plants, branchPosition)), 1}
 	files := map[string]crafted{
-		"panic":                 {m.write(number{1, pageID, 9}), "structure: assertion failed"}, // no checksum covers it
-		"key that is not an id": {m.write(number{m.leaf, leafKey, keyLen + 1}, number{m.leaf, leafValue, m.get(m.leaf, leafValue) - 1}), "not 8 bytes"},
-		"record twice":          {m.repeatRecord(), "structure: key[1]"},
-		"too few pages in all":  {m.write(inMetas(metaPages, m.end+1)...), "are in use or free"},
+		"panic":                               {m.write(number{1, pageID, 9}), "structure: assertion failed"}, // no checksum covers it
+		"key that is not an id":               {m.write(number{m.leaf, leafKey, keyLen + 1}, number{m.leaf, leafValue, m.get(m.leaf, leafValue) - 1}), "not 8 bytes"},
+		"record twice":                        {m.repeatRecord(), "structure: key[1]"},
+		"too few pages in all":                {m.write(inMetas(metaPages, m.end+1)...), "are in use or free"},
+		"another tree in the first meta page": {m.write(append(inMetas(metaNumber, 8), number{0, metaRoot, m.leaf})...), "list of buckets is corrupt"},
+		"another page size in the newer meta page": {
+			m.write(number{1, metaNumber, m.get(0, metaNumber) + 9}, number{1, metaRoot, m.leaf}, number{1, metaPageSize, 2 * uint64(os.Getpagesize())}),
+			"another meta page than was checked",
+		},
 		"free list without end": {m.write(number{m.list, pageCount, manyFree}, number{m.list, firstFree, 1 << 40}), "not the list of free pages"},
 		"page in use is free":   {m.write(m.freeLeaf()), "structure: page"},
 	}

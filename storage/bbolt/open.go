@@ -85,6 +85,15 @@ func open(ctx context.Context, path string, options storage.Options) (e *Engine,
 		return e, err
 	}
 	e.pageSize = int64(e.db.Info().PageSize)
+	err = e.db.View(func(tx *bolt.Tx) error {
+		if newest, _ := newestMeta(e.file); uint64(tx.ID()) != newest.Txid || e.pageSize != int64(newest.PageSize) {
+			return corrupt("is corrupt (bbolt reads another meta page than was checked)")
+		}
+		return nil
+	})
+	if err != nil {
+		return e, err
+	}
 	if e.writable {
 		err = e.start()
 	}
@@ -150,6 +159,9 @@ func (e *Engine) openFile(ctx context.Context, name string, flag int) (*os.File,
 		err = e.verify(ctx, file)
 	}
 	if err != nil {
+		if locked := tryLock(file, e.writable); errors.Is(locked, bolterrors.ErrTimeout) {
+			err = locked // on Windows, which does not keep the lock, a process has changed the pages meanwhile
+		}
 		return nil, errors.Join(err, file.Close())
 	}
 	e.file = file

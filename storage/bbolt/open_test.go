@@ -126,3 +126,16 @@ func TestOpenRacing(t *testing.T) {
 		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
 	}
 }
+
+// TestLockedBeforeRead checks that a file that another process changes is locked, not corrupt.
+func TestLockedBeforeRead(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 1)
+	file := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
+	defer func() { _ = file.Close() }()
+	must.Do(t, lockFile(file, true))
+	must.Get(file.WriteAt(make([]byte, os.Getpagesize()), 0))(t)
+	if _, err := openTest(storage.Options{ReadOnly: true}, path); !errors.Is(err, storage.ErrLocked) {
+		t.Errorf("open: %v, want: %v", err, storage.ErrLocked)
+	}
+}

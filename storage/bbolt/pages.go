@@ -56,7 +56,7 @@ func newestMeta(file io.ReaderAt) (newest meta, intact int) {
 		if !ok || offset != 0 && offset != int64(m.PageSize) || intact > 0 && m.PageSize != newest.PageSize {
 			continue
 		}
-		if intact++; m.Txid >= newest.Txid {
+		if intact++; intact == 1 || m.Txid > newest.Txid {
 			newest = m
 		}
 	}
@@ -246,7 +246,9 @@ func (c *pageCheck) buckets() (content map[string]string, plants uint64, err err
 			return nil, 0, wrong
 		}
 		for _, pair := range inline.pairs(value[bucketHeader:]) {
-			content[pair[0]] = pair[1]
+			if name == metaBucket {
+				content[pair[0]] = pair[1]
+			}
 		}
 	}
 	return content, 0, nil

@@ -115,9 +115,8 @@ func (e *Engine) FileStats() storage.FileStats {
 	return stats
 }
 
-// Snapshot implements [storage.FileEngine]. The copy has this database's own
-// id. It is read from the file, not from its mapping: a disk that fails is an
-// error. Until it ends, free pages are not reused.
+// Snapshot implements [storage.FileEngine]. It reads the file, not its mapping: a
+// disk that fails is an error. Until it ends, free pages are not reused.
 func (e *Engine) Snapshot(ctx context.Context, w io.Writer) error {
 	out := &cancelWriter{ctx: ctx, w: w}
 	err := e.transaction(false, func(tx *bolt.Tx) error {
