@@ -1,9 +1,13 @@
 package cli_test
 
 import (
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,8 +17,87 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/certtest"
 	"plantstore/internal/must"
 )
+
+// writeKeyPair writes a new private key to NAME.pem and its public key to NAME.pub.
+func writeKeyPair(t *testing.T, name string) {
+	t.Helper()
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	writeFile(t, name+".pem", certtest.PrivatePEM(t, key))
+	public := must.Get(x509.MarshalPKIXPublicKey(key.Public()))(t)
+	writeFile(t, name+".pub", certtest.PEM("PUBLIC KEY", public))
+}
+
+// ed25519Set writes a new Ed25519 key to NAME.pem, and returns a JWK Set with its public key,
+// with that kid.
+func ed25519Set(t *testing.T, name, kid string) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	must.Do(t, err)
+	writeFile(t, name+".pem", certtest.PrivatePEM(t, private))
+	return fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":%q,"x":%q}]}`, kid, base64.RawURLEncoding.EncodeToString(public))
+}
+
+// accepts reports whether a server accepts a token.
+func accepts(t *testing.T, base, token string) bool {
+	t.Helper()
+	status, _ := post(t, base, token, fmt.Sprintf(`{"id":%d,"name":"x"}`, lastID.Add(1)))
+	return status == http.StatusOK
+}
+
+var lastID atomic.Int64
+
+// token returns the output of plantstore token, which must be exactly one line.
+func token(t testing.TB, environ []string, args ...string) string {
+	t.Helper()
+	printed := output(t, environ, append([]string{"token"}, args...)...)
+	line, ended := strings.CutSuffix(printed, "\n")
+	if !ended || strings.ContainsAny(line, "\n ") || line == "" {
+		t.Fatalf("token prints %q, want one line", printed)
+	}
+	return line
+}
+
+// TestTokenClaims checks the claims and the lifetime of tokens, which the kind of the output does not change.
+func TestTokenClaims(t *testing.T) {
+	t.Parallel()
+	for args, test := range map[string]struct {
+		claims string // without exp
+		ttl    time.Duration
+	}{
+		"":                        {`{"sub":"developer"}`, 24 * time.Hour},
+		"--ttl=0":                 {`{"sub":"developer"}`, 0},
+		"--ttl=90s --subject Zoë": {`{"sub":"Zoë"}`, 90 * time.Second},
+		"--link":                  {`{"sub":"developer"}`, time.Hour},
+		"--link --ttl=90s":        {`{"sub":"developer"}`, 90 * time.Second},
+		"--link --ttl=0":          {`{"sub":"developer"}`, 0},
+		"--jwt-issuer me,you --jwt-audience plants,api --jwt-scope s": {`{"iss":"me","sub":"developer","aud":"plants","scope":"s"}`, 24 * time.Hour},
+	} {
+		earliest := time.Now().Add(test.ttl).Unix()
+		printed := token(t, []string{"JWT_SECRET=" + secret}, strings.Fields(args)...)
+		latest := time.Now().Add(test.ttl).Unix()
+		if _, inLink, found := strings.Cut(printed, "#token="); found {
+			printed = inLink
+		}
+		payload := must.Get(base64.RawURLEncoding.DecodeString(strings.Split(printed, ".")[1]))(t)
+		var want, got map[string]any
+		must.Do(t, json.Unmarshal([]byte(test.claims), &want))
+		must.Do(t, json.Unmarshal(payload, &got))
+		if expires, _ := got["exp"].(float64); test.ttl > 0 && (int64(expires) < earliest || int64(expires) > latest) {
+			t.Errorf("%s: exp is %v, want %d to %d", args, got["exp"], earliest, latest)
+		}
+		if test.ttl > 0 {
+			delete(got, "exp")
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: claims (-want +got):\n%s", args, diff)
+		}
+	}
+}
 
 // A provider is an identity provider on loopback: it publishes a key set, and signs tokens.
 type provider struct {
