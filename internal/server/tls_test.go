@@ -88,11 +88,13 @@ func TestSlowCertificate(t *testing.T) {
 }
 
 // TestHandshakeIsBounded checks that a slow handshake is cut off and counted, but not logged, since there
-// may be many; and that a long one is cut off, even if TLS allows it.
+// may be many; and that a long one is cut off, even if TLS allows it. After a handshake, its time limit for writing
+// does not hold up the response to a slow header.
 func TestHandshakeIsBounded(t *testing.T) {
 	t.Parallel()
 	authority, log := certtest.New(t), new(bytes.Buffer)
 	inBubble(t, func(t *testing.T, s *site) {
+		s.dialTLS(t).send("GET /").wantError(models.CodeRequestTimeout)
 		s.dial(t).wantEnd()
 		s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
 		synctest.Wait()
@@ -107,16 +109,6 @@ func TestHandshakeIsBounded(t *testing.T) {
 	if text, err := io.ReadAll(c.in); errors.Is(err, os.ErrDeadlineExceeded) { // it may as well be reset
 		t.Errorf("the connection stays; the server sends %q", text)
 	}
-}
-
-// TestSlowHeaderAfterHandshake checks that the time limit for writing in a handshake, which is over by
-// then, does not hold up the response to a slow header.
-func TestSlowHeaderAfterHandshake(t *testing.T) {
-	t.Parallel()
-	authority := certtest.New(t)
-	inBubble(t, func(t *testing.T, s *site) {
-		s.dialTLS(t).send("GET /").wantError(models.CodeRequestTimeout)
-	}, withTLS(authority), func(_ *site, config *Config) { config.HeaderTimeout = time.Second })
 }
 
 // TestRequestsOfHandler checks that each request on a connection has a context with its own deadline,
