@@ -115,22 +115,14 @@ func (h received) checkPlant(a Response, v values) error {
 	if err != nil {
 		return err
 	}
-	for field, text := range a.fields(v) {
+	for _, field := range a.Plant {
 		var s string
-		if got[field].Kind() != '"' || json.Unmarshal(got[field], &s) != nil || s != text {
-			return fmt.Errorf("%s is %s, want %s", field, short(v.redact(string(got[field])), 80), short(quote(text), 80))
+		value, text := got[field.Name], v.fill(field.Text)
+		if value.Kind() != '"' || json.Unmarshal(value, &s) != nil || s != text {
+			return fmt.Errorf("%s is %s, want %s", field.Name, short(v.redact(string(value)), 80), short(quote(text), 80))
 		}
 	}
 	return nil
-}
-
-// fields returns the fields of the expected Plant.
-func (a Response) fields(v values) map[string]string {
-	fields := make(map[string]string)
-	for _, field := range a.Plant {
-		fields[field.Name] = v.fill(field.Text)
-	}
-	return fields
 }
 
 // failure returns the fields of an Error as far as the body has them, and whether it is exactly an

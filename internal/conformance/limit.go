@@ -39,14 +39,7 @@ const (
 )
 
 // RateLimited returns the number of cases that an unexpected rate limit prevented.
-func (r Report) RateLimited() (cases int) {
-	for _, result := range r.Results {
-		if result.Reason == reasonRateLimited {
-			cases++
-		}
-	}
-	return cases
-}
+func (r Report) RateLimited() int { return r.notRun(reasonOf)[reasonRateLimited] }
 
 // limited reports whether the server has a rate limit.
 func (r *runner) limited() bool { return r.RateLimit.Requests > 0 }

@@ -206,12 +206,9 @@ func (r Report) writeSummary(out *printer) {
 // whyNotRun returns the flags that run the other cases, or why none does, each with the number of cases,
 // in descending order of that number.
 func (r Report) whyNotRun() (why []string) {
-	cases := map[string]int{}
-	for _, result := range r.Results {
-		if result.Outcome == NotRun {
-			cases[cmp.Or(result.RunWith, map[string]string{reasonEnded: "stopped"}[result.Reason], "not applicable")]++
-		}
-	}
+	cases := r.notRun(func(result Result) string {
+		return cmp.Or(result.RunWith, map[string]string{reasonEnded: "stopped"}[result.Reason], "not applicable")
+	})
 	reasons := sortedKeys(cases)
 	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(cases[b], cases[a]) })
 	for _, reason := range reasons {
@@ -220,14 +217,22 @@ func (r Report) whyNotRun() (why []string) {
 	return why
 }
 
-// writeNotRun writes each reason for which cases were not run, and their number.
-func (r Report) writeNotRun(out *printer) {
-	reasons := map[string]int{}
+// notRun counts the cases that were not run by a key.
+func (r Report) notRun(key func(Result) string) map[string]int {
+	cases := map[string]int{}
 	for _, result := range r.Results {
 		if result.Outcome == NotRun {
-			reasons[result.Reason]++
+			cases[key(result)]++
 		}
 	}
+	return cases
+}
+
+func reasonOf(result Result) string { return result.Reason }
+
+// writeNotRun writes each reason for which cases were not run, and their number.
+func (r Report) writeNotRun(out *printer) {
+	reasons := r.notRun(reasonOf)
 	if len(reasons) > 0 {
 		out.printf("\n")
 	}

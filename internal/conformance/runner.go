@@ -229,41 +229,39 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 	if r.Progress != nil {
 		defer r.Progress(r.cases)
 	}
-	result := Result{Rule: c.Rule, Name: c.Name, Outcome: Passed}
-	if reason, flags := r.missing(c.Needs); reason != "" {
-		result.Outcome, result.Reason, result.RunWith = NotRun, reason, flags
+	result := Result{Rule: c.Rule, Name: c.Name, Outcome: NotRun}
+	if result.Reason, result.RunWith = r.missing(c.Needs); result.Reason != "" {
 		return result
 	}
 	if r.ended(ctx) {
-		result.Outcome, result.Reason = NotRun, reasonEnded
+		result.Reason = reasonEnded
 		return result
 	}
 	started := time.Now()
 	received, err := r.perform(ctx, c, v)
-	result.Seconds = time.Since(started).Seconds()
-	if errors.Is(err, errNotApplicable) {
-		result.Outcome, result.Reason = NotRun, err.Error()
-		return result
+	seconds := time.Since(started).Seconds()
+	applicable := !errors.Is(err, errNotApplicable)
+	if applicable {
+		if len(received) > 0 {
+			r.last.Store(c.Rule + ": " + c.Name)
+		}
+		r.countSilent(len(received) > 0, err)
 	}
-	if len(received) > 0 {
-		r.last.Store(c.Rule + ": " + c.Name)
+	switch {
+	case !applicable:
+		result.Reason = err.Error()
+	case err == nil:
+		result.Outcome = Passed
+	case ctx.Err() != nil: // the interrupt may have caused the deviation
+		result.Reason = reasonEnded
+	case !r.limited() && slices.ContainsFunc(received, isRateLimited):
+		result.Reason, result.RunWith = reasonRateLimited, flagRateLimit
+	default:
+		r.failed.Store(true)
+		result = deviation{c, v, received, err}.result()
 	}
-	r.countSilent(len(received) > 0, err)
-	if err == nil {
-		return result
-	}
-	if ctx.Err() != nil { // the interrupt may have caused the deviation
-		result.Outcome, result.Reason = NotRun, reasonEnded
-		return result
-	}
-	if !r.limited() && slices.ContainsFunc(received, isRateLimited) {
-		result.Outcome, result.Reason, result.RunWith = NotRun, reasonRateLimited, flagRateLimit
-		return result
-	}
-	r.failed.Store(true)
-	failed := deviation{c, v, received, err}.result()
-	failed.Seconds = result.Seconds
-	return failed
+	result.Seconds = seconds
+	return result
 }
 
 // A deviation is an error in the responses of a case.

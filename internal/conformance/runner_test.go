@@ -50,10 +50,8 @@ func TestRunCannotStart(t *testing.T) {
 		want   string
 	}{
 		"plain to TLS":   {func(o *Options) { o.URL = "http://" + secure.Listener.Addr().String() }, "uses TLS"},
-		"no URL":         {func(o *Options) { o.URL = "" }, "--url"},
 		"another scheme": {func(o *Options) { o.URL = "ftp://host" }, "want http://host"},
 		"no scheme":      {func(o *Options) { o.URL = "localhost:8080" }, "want http://host"},
-		"no token":       {func(o *Options) { o.Token = "" }, "token"},
 		"negative limit": {func(o *Options) { o.MaxBodyBytes = -1 }, "negative"},
 		"negative wait":  {func(o *Options) { o.Wait = -1 }, "negative"},
 		"no server":      {func(o *Options) { o.URL = closed.URL }, "does not respond"},

@@ -48,9 +48,8 @@ type setup struct {
 	authority *certtest.Authority // of its certificate; nil: it speaks plain HTTP
 	timeout   time.Duration       // 0: patient
 	origins   []string
-	limiter   middleware.Limiter // nil: none
-	socket    string             // the path of the Unix socket to listen on; empty: TCP
-	rounds    bool               // ids to numbers of double precision, as servers in JavaScript do
+	socket    string // the path of the Unix socket to listen on; empty: TCP
+	rounds    bool   // ids to numbers of double precision, as servers in JavaScript do
 }
 
 // A rounding is a store that rounds ids.
@@ -93,7 +92,7 @@ func (s setup) start(t testing.TB) Options {
 	verifier := must.Get(auth.New(tokens))(t)
 	logger := slog.New(slog.DiscardHandler)
 	handler := must.Get(routes.New(routes.Options{
-		Store: plants, Verify: verifier.Verify, BaseURL: url, Origins: s.origins, RateLimit: s.limiter,
+		Store: plants, Verify: verifier.Verify, BaseURL: url, Origins: s.origins,
 	}))(t)
 	under := server.New(server.Config{
 		Handler: handler, TLS: serverTLS,
