@@ -47,8 +47,10 @@ func TestNewest(t *testing.T) {
 		tb.checkQuiet()
 	}
 	plantstore.Run(t, server.Dir, "plants", "reset")
+	for _, tb := range tabs {
+		tb.await("Waiting for the next new plant.")
+	}
 	server.Post(token, `{"id":7,"name":"After the reset"}`)
 	tabs[desktop().name].await("After the reset")
-	tabs[desktop().name].do(chromedp.Reload())
 	tabs[desktop().name].awaitTrue(`document.querySelectorAll('#newest-rows tr').length === 1`)
 }

@@ -129,6 +129,10 @@ func TestRequests(t *testing.T) {
 		tb.look("requests " + name + " 3 open")
 		tb.checkQuiet()
 	}
+	must.Get(plantstore.Do(t.Context(), http.DefaultClient, http.MethodDelete, server.AdminURL+"/requests", ""))(t)
+	for _, tb := range tabs {
+		tb.await("Waiting for the first request to")
+	}
 	tb.click("#live")
 	server.Stop()
 	tb.await("plantstore serve creates it")

@@ -25,6 +25,11 @@ type number struct {
 	Status string `json:"status,omitzero"`
 	Info   `json:",embed"`
 	Plants int64 `json:"plants"`
+	// Removed has the numbers up to which creates and requests were removed, by their view of the page.
+	Removed struct {
+		Newest   int64 `json:"newest,omitzero"`
+		Requests int64 `json:"requests,omitzero"`
+	} `json:"removed,omitzero"`
 }
 
 func (o *Operator) info(w *response, _ *http.Request) error { return w.reply(o.Info) }
@@ -77,7 +82,14 @@ func (o *Operator) count(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return w.reply(number{Info: o.Info, Plants: plants})
+	n := number{Info: o.Info, Plants: plants}
+	if o.Creates != nil {
+		n.Removed.Newest = o.Creates.feed.Removed()
+	}
+	if o.Requests != nil {
+		n.Removed.Requests = o.Requests.Removed()
+	}
+	return w.reply(n)
 }
 
 // requests responds with the kept requests. Those for the page have lines.

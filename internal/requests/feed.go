@@ -47,6 +47,13 @@ func (f *Feed[T]) Clear() {
 	clear(f.ring) // frees their memory
 }
 
+// Removed returns the number up to which Clear has removed the values.
+func (f *Feed[T]) Removed() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.removed
+}
+
 // Query returns the values, oldest first: of ?after=7&wait=10s those with higher numbers, as soon as there
 // is one. A DELETE removes all values.
 func (f *Feed[T]) Query(r *http.Request) (all []T, failure *models.Error) {

@@ -152,6 +152,9 @@ func (e *entry) note(o *middleware.Outcome) {
 	}
 }
 
+// Removed returns the number up to which the requests were removed.
+func (r *Recorder) Removed() int64 { return r.feed.Removed() }
+
 // Query returns the kept requests, see [Feed.Query]. A DELETE removes all requests.
 func (r *Recorder) Query(query *http.Request) ([]Request, *models.Error) {
 	if r == nil {

@@ -329,6 +329,7 @@ export async function follow(name, { path, list, most, what, newRow, drawn }) {
     if (server !== info.started) return
     const first = last === 0
     if (first) list.replaceChildren()
+    while (list.lastChild?.dataset.number <= info.removed?.[name]) list.lastChild.remove() // by a reset
     for (const value of values) {
       list.prepend(newRow(value, first))
       last = value.number
