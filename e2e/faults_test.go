@@ -159,6 +159,10 @@ func TestFaultsOfTheStore(t *testing.T) {
 		}
 	}
 	exchange(t, server, plantstore.Create("bad", plant, "Prefer: code=503"))
+	exchange(t, server, plantstore.Create(token, plant, "Prefer: code=501"))
+	if shown := plantstore.Run(t, server.Dir, "requests"); strings.Count(shown, "; note: on demand (Prefer)") != 5 {
+		t.Errorf("requests on demand: 5 of\n%s", shown)
+	}
 	metrics := server.Metrics()
 	for series, want := range map[string]float64{
 		`plantstore_token_cache_misses_total`: 1, `plantstore_token_cache_hits_total`: 5, `plantstore_credentials_refused_total{reason="malformed"}`: 1,

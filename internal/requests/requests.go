@@ -49,7 +49,7 @@ type Request struct {
 	Error      int       `json:"error,omitzero"`
 	Message    string    `json:"message,omitzero"`
 	PlantID    string    `json:"plant_id,omitzero"` // many clients read numbers as float64
-	Notes      []string  `json:"notes,omitzero"`    // what may be wrong, although nothing is refused for it
+	Notes      []string  `json:"notes,omitzero"`    // what may be wrong, although nothing is refused for it, or was on demand
 	Lines      []string  `json:"lines,omitzero"`    // see [Request.SetLines]
 }
 

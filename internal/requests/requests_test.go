@@ -258,7 +258,11 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	const rounded = "the id is beyond 2^53: JavaScript rounds it"
 	created := func(id int64) middleware.Outcome { return middleware.Outcome{Plant: true, PlantID: id} }
-	preferring := middleware.Outcome{Plant: true, Prefer: "code=503"}
+	preferring := func(prefer string) middleware.Outcome { return middleware.Outcome{Plant: true, Prefer: prefer} }
+	const applied, malformed = "on demand (Prefer)", "Prefer is ignored: it must be like code=503 or delay=2s, at most 10s"
+	demanded := func(code models.Code) middleware.Outcome {
+		return middleware.Outcome{Name: middleware.Fault, Error: models.NewError(code, "x")}
+	}
 	refused := middleware.Outcome{Error: models.NewError(422, "name: is required")}
 	for _, test := range []struct {
 		body    string
@@ -281,8 +285,14 @@ func TestNotes(t *testing.T) {
 		{`{"id":-1234567890123456800}`, created(-1234567890123456800), []string{rounded}, 1},
 		{`{"id":9007199254740993}`, created(1<<53 + 1), nil, 0},
 		{`{"id":9007199254740991}`, created(1<<53 - 1), nil, 0},
-		{`{"id":1}`, preferring, []string{"Prefer is ignored: faults are off"}, 0},
-		{`{"id":1}`, middleware.Outcome{Plant: true, Prefer: "wait=10"}, nil, 0},
+		{`{"id":1}`, preferring("code=503"), []string{"Prefer is ignored: faults are off"}, 0},
+		{`{"id":1}`, preferring("code=999"), []string{malformed}, 0},
+		{`{"id":1}`, preferring("wait=10, Delay=11s"), []string{malformed}, 0},
+		{`{"id":1}`, preferring("wait=10"), nil, 0},
+		{`{"id":1}`, preferring("encode=1, my-code=2"), nil, 0},
+		{`{"id":1,"NAME":"x"}`, demanded(503), []string{applied, `unknown property "NAME" is ignored (name?)`}, 1},
+		{`{"id":1}`, demanded(400), []string{applied}, 0},
+		{`{"id":1}`, middleware.Outcome{Plant: true, PlantID: 1, Delayed: time.Second}, []string{applied}, 0},
 	} {
 		s := newSite(test.outcome)
 		s.send(strings.NewReader(test.body))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,19 +119,29 @@ func (r *Request) names(property string) bool {
 // maxNotes bounds the unknown properties in [Request.Notes].
 const maxNotes = 5
 
-// notesOf returns what may be wrong with a request that is not refused for it.
+// faultPreference matches values of Prefer that are for package faults.
+var faultPreference = regexp.MustCompile(`(?i)(^|,)\s*(code|delay)\s*=`)
+
+// notesOf returns what may be wrong with a request that is not refused for it, and whether its outcome is on demand.
 func notesOf(o *middleware.Outcome, body []byte) (notes []string) {
-	if o.Error != nil && o.Error.Code == models.CodeBadRequest {
-		return nil // not JSON, which its message says
+	if o.Name == middleware.Fault || o.Delayed > 0 {
+		notes = append(notes, "on demand (Prefer)")
 	}
-	notes = unknownProperties(body)
+	if o.Error != nil && o.Error.Code == models.CodeBadRequest {
+		return notes // not JSON, which its message says
+	}
+	notes = append(notes, unknownProperties(body)...)
 	const exact = 1 << 53 // the integers up to here are numbers in JavaScript
 	id := strconv.FormatInt(o.PlantID, 10)
 	if o.Plant && (o.PlantID >= exact || o.PlantID <= -exact) && id == strconv.FormatFloat(float64(o.PlantID), 'f', -1, 64) {
 		notes = append(notes, "the id is beyond 2^53: JavaScript rounds it")
 	}
-	if o.Error == nil && faults.ParsePrefer([]string{o.Prefer}) != (faults.Fault{}) {
+	switch {
+	case o.Error != nil:
+	case faults.ParsePrefer([]string{o.Prefer}) != (faults.Fault{}):
 		notes = append(notes, "Prefer is ignored: faults are off")
+	case faultPreference.MatchString(o.Prefer):
+		notes = append(notes, "Prefer is ignored: it must be like code=503 or delay=2s, at most "+faults.MaxDelay.String())
 	}
 	return notes
 }
