@@ -108,6 +108,11 @@ func TestRequests(t *testing.T) {
 	tb.awaitTrue(`document.querySelector('#received > li').hidden`)
 	tb.paste("#text", "aloe")
 	tb.await("No request matches.")
+	tb.click("#errors")
+	for text, hidden := range map[string]int{"error 422": 1, "remote": 2, `"name": "monstera"`: 1} {
+		tb.paste("#text", text)
+		tb.poll(`n => document.querySelectorAll('#received > li[hidden]').length === n`, hidden)
+	}
 	for i := range 200 {
 		switch i % 8 {
 		case 3:

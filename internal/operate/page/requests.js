@@ -24,7 +24,7 @@ function newRow(r) {
     if (!details.hidden) details.replaceChildren(requestSide(r), responseSide(r))
   })
   row.dataset.number = r.number
-  row.text = JSON.stringify(r).toLowerCase()
+  row.text = [...[...button.children].map(part => part.textContent), ...r.lines, r.body].join(' ').toLowerCase()
   row.append(button, details)
   return row
 }
