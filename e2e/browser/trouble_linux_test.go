@@ -77,7 +77,8 @@ func TestBrowseTrouble(t *testing.T) {
 	defer func() { _ = file.Close() }()
 	must.Do(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX))
 	tb.await("database data/plants.db is locked by another process")
+	tb.awaitTrue(`document.getElementById('live').innerText === 'Offline'`)
 	tb.look("browse locked")
 	must.Do(t, syscall.Flock(int(file.Fd()), syscall.LOCK_UN))
-	tb.awaitTrue(`document.getElementById('problem').hidden`)
+	tb.awaitTrue(`document.getElementById('problem').hidden && document.getElementById('live').innerText === 'Live'`)
 }

@@ -48,7 +48,8 @@ function problem(about, message) {
   const text = [...new Set(problems.values())].join(' ').trim()
   if (element('problem').textContent !== text) element('problem').textContent = text
   element('problem').hidden = !text
-  document.querySelector('main').classList.toggle('stale', Boolean(text))
+  document.body.classList.toggle('stale', Boolean(text))
+  drawLive()
 }
 
 function note(message) {
@@ -285,6 +286,8 @@ function drawChart() {
 
 export const isLive = () => element('live').getAttribute('aria-checked') === 'true'
 
+function drawLive() { element('live-text').textContent = !isLive() ? 'Paused' : element('problem').hidden ? 'Live' : 'Offline' }
+
 // repeat calls an action each second, less often if it takes long: some stores read all plants to
 // count them. What fails after a long wait for a lock is repeated soon.
 async function repeat(action) {
@@ -375,7 +378,7 @@ onClick('clear', () => {
 })
 onClick('live', () => {
   element('live').setAttribute('aria-checked', String(!isLive()))
-  element('live-text').textContent = isLive() ? 'Live' : 'Paused'
+  drawLive()
 })
 onSubmit('by-id', () => {
   const target = element('id').value.trim()
