@@ -30,7 +30,7 @@ func TestNewest(t *testing.T) {
 		tb := newTab(t, v)
 		tb.do(chromedp.Navigate(link))
 		tb.await("Waiting for the next new plant.")
-		tb.await(server.BaseURL + "/plants")
+		tb.await(server.BaseURL + `/plants -H "Authorization: Bearer $(` + plantstore.Command(t, "", nil).Path + " token")
 		tb.look("newest " + v.name + " 1 none")
 		tabs[v.name] = tb
 	}

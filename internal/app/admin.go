@@ -49,7 +49,7 @@ func (a *App) newOperator() *operate.Operator {
 	return &operate.Operator{
 		Info: operate.Info{
 			Version: operate.ReadVersion().String(), BaseURL: a.BaseURL(), Ephemeral: a.seed != nil, Place: place,
-			MaxBodyBytes: a.config.MaxBodyBytes, Started: time.Now(),
+			MaxBodyBytes: a.config.MaxBodyBytes, Started: time.Now(), TokenCommand: a.tokenCommand(),
 		},
 		Store: a.store, Problem: a.problem, Reset: a.reset, Requests: a.requests, Creates: a.creates,
 		Metrics: operate.Metrics{

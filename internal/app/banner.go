@@ -32,10 +32,7 @@ func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) lo
 // record for programs. It does so at every log level, since programs wait for the record.
 func (a *App) banner() {
 	c, base := a.config, a.BaseURL()
-	described, stored, tokenCommand := base+"/openapi.yaml", a.store.Stats().File, a.inputs.TokenCommand
-	if a.inMemory != nil { // no command has the secret
-		tokenCommand = ""
-	}
+	described, stored, tokenCommand := base+"/openapi.yaml", a.store.Stats().File, a.tokenCommand()
 	if a.format == logging.JSON {
 		docs := ""
 		if c.Docs {
@@ -80,6 +77,14 @@ func (a *App) banner() {
 		fmt.Fprintf(w, "  listens on   %s\n", a.address())
 	}
 	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
+}
+
+// tokenCommand returns the command that gets a token, "" if no command has the secret.
+func (a *App) tokenCommand() string {
+	if a.inMemory != nil {
+		return ""
+	}
+	return a.inputs.TokenCommand
 }
 
 // docsLink returns the last lines of the banner: the link to the docs page, which may be a long one, has

@@ -127,7 +127,7 @@ func TestBrowse(t *testing.T) {
 	}
 	const both = `{"plants":[{"id":"7","name":{"text":"Aloe"}},{"id":"8","name":{"text":"Ficus"},"tag":{"text":""}}],"searched":2}`
 	check("page/plants", both)
-	check("count", fmt.Sprintf(`{"version":"devel","base_url":%q,"place":"data/plants.db, read from the running server","max_body_bytes":1048576,"plants":2}`, server.ready(t).BaseURL))
+	check("count", fmt.Sprintf(`{"version":"devel","base_url":%q,"place":"data/plants.db, read from the running server","max_body_bytes":1048576,"token_command":"plantstore token","plants":2}`, server.ready(t).BaseURL))
 	server.stop()
 	check("page/plants", both)
 	address, _, _ := strings.Cut(strings.TrimPrefix(link, "http://"), "/")

@@ -18,6 +18,7 @@ type Info struct {
 	Place        string    `json:"place,omitzero"`          // of the plants, for people
 	MaxBodyBytes int64     `json:"max_body_bytes,omitzero"` // of a plant in JSON, which imports apply, too
 	Started      time.Time `json:"started,omitzero"`        // a server numbers its creates and requests from 1 on
+	TokenCommand string    `json:"token_command,omitzero"`  // empty: no command has the secret
 }
 
 // A number is the number of plants, with what the page shows beside it, or what was done.

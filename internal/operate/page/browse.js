@@ -75,7 +75,7 @@ function choose() {
   }
   element('now').hidden = shown === 'requests'
   for (const example of document.querySelectorAll('.example')) {
-    example.textContent = `curl ${info.base_url}/plants -H "Authorization: Bearer $(plantstore token)" --json '{"id": 1, "name": "Monstera"}'`
+    example.textContent = `curl ${info.base_url}/plants -H "Authorization: Bearer $(${info.token_command ?? 'plantstore token'})" --json '{"id": 1, "name": "Monstera"}'`
   }
   element('base').textContent = info.base_url ?? ''
 }
