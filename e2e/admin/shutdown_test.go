@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
@@ -50,14 +51,27 @@ func TestShutdown(t *testing.T) {
 }
 
 // TestSecondSignalEndsAtOnce checks that without a delay a second signal ends the server at once, even
-// with requests in flight.
+// with requests in flight, and that an ephemeral server removes its plants.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
+	temporary := t.TempDir()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1h"}})
 	s.hold()
+	s.endAtOnce(-1) // by the signal
+	s = newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1h", "TMPDIR=" + temporary}, Args: []string{"--ephemeral"}})
+	s.hold()
+	s.endAtOnce(128 + int(syscall.SIGTERM))
+	if left := must.Get(os.ReadDir(temporary))(t); len(left) > 0 {
+		t.Errorf("it leaves %v", left)
+	}
+}
+
+// endAtOnce sends SIGTERM until the server has exited with that code.
+func (s *site) endAtOnce(want int) {
+	s.t.Helper()
 	s.Terminate()
 	s.AwaitLog("shutting down")
-	plantstore.Await(t, "the server has exited", func() bool {
+	plantstore.Await(s.t, "the server has exited", func() bool {
 		s.Terminate() // it may still be about to stop catching signals
 		select {
 		case <-s.Exited():
@@ -66,8 +80,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 			return false
 		}
 	})
-	if code := s.AwaitExit(); code != -1 { // by the signal
-		t.Errorf("exit code %d", code)
+	if code := s.AwaitExit(); code != want {
+		s.t.Errorf("exit code %d, want %d", code, want)
 	}
 }
 

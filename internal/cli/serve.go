@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -38,16 +41,18 @@ func newServe(p *Process) *cli.Command {
 }
 
 func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
-	temporary, err := ephemeral(p, cmd)
-	if err != nil {
-		return err
-	}
-	if temporary.Path != "" {
-		defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(temporary.Path))) }()
-	}
 	c, misspelled, err := loadConfig(p, cmd, "")
 	if err == nil {
 		err = misuseBy(errors.Join(c.CheckServe(), c.CheckFaults(cmd.Bool("ephemeral"))))
+	}
+	var temporary storage.Location
+	if err == nil {
+		temporary, err = ephemeral(p, cmd)
+	}
+	if temporary.Path != "" {
+		dir := filepath.Dir(temporary.Path)
+		defer removeAtSignal(dir, c.ShutdownDelay)()
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	var server *app.App
 	if err == nil {
@@ -61,6 +66,25 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 		server.Notice(slog.LevelWarn, "misspelled option", "name", m.name, "source", m.source, "hint", "did you mean "+m.option+"?")
 	}
 	return errors.Join(server.Run(ctx), server.Close())
+}
+
+// removeAtSignal removes dir at a second signal, which ends the process, but within the delay after the first one
+// only that. The caller must call stop.
+func removeAtSignal(dir string, delay time.Duration) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		select {
+		case <-signals:
+		case <-time.After(delay):
+		}
+		if last, ok := (<-signals).(syscall.Signal); ok { // else the channel is closed
+			_ = os.RemoveAll(dir) // best effort
+			os.Exit(128 + int(last))
+		}
+	}()
+	return func() { signal.Stop(signals); close(signals) }
 }
 
 // openServer returns the server with its seed.
