@@ -209,6 +209,8 @@ func (e *Engine) verify(ctx context.Context, file *os.File) error {
 	switch {
 	case err != nil:
 		return err
+	case intact == 0 && otherByteOrder(file):
+		return refusal("is of a machine with another byte order: export its plants there (plantstore plants export), and import the export here")
 	case intact == 0:
 		return corrupt("is not the file of a plant store, or its beginning is corrupt")
 	case info.Size() > maxFile:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,6 +26,7 @@ func TestOpenRefuses(t *testing.T) {
 	schema := func(version string) string {
 		return edited(t, func(tx *bolt.Tx) error { return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte(version)) })
 	}
+	magic := field{headerLen, 4}
 	for name, test := range map[string]struct{ path, want string }{
 		"empty":                    {written(t, nil), "is not the file of a plant store"},
 		"short":                    {written(t, []byte("x")), "is not the file of a plant store"},
@@ -40,7 +42,8 @@ func TestOpenRefuses(t *testing.T) {
 		"cut to the meta pages":   {written(t, m.file[:2*size]), "has been cut short, to"},
 		"cut by one byte in use":  {written(t, m.file[:int(m.end)*size-1]), "has been cut short, to"},
 		"another page size":       {m.write(number{1, metaPageSize, uint64(2 * size)}).save(t), "has a corrupt meta page"},
-		"both meta pages corrupt": {m.write(inMetas(field{headerLen, 4}, 0)...).save(t), "its beginning is corrupt"},
+		"both meta pages corrupt": {m.write(inMetas(magic, 0)...).save(t), "its beginning is corrupt"},
+		"other byte order":        {m.write(inMetas(magic, uint64(bits.ReverseBytes32(metaMagic)))...).save(t), "is of a machine with another byte order: export its plants there"},
 		"root page of no type":    {m.write(number{m.root, pageFlags, 0}).save(t), "is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math"
+	"math/bits"
 	"os"
 	"strings"
 )
@@ -61,6 +62,13 @@ func newestMeta(file io.ReaderAt) (newest meta, intact int) {
 		}
 	}
 	return newest, intact
+}
+
+// otherByteOrder reports whether file is a bbolt file of a machine with the other byte order.
+func otherByteOrder(file io.ReaderAt) bool {
+	var magic uint32
+	err := read(file, headerLen, &magic)
+	return err == nil && bits.ReverseBytes32(magic) == metaMagic
 }
 
 // read reads the fields of a value, or a slice of values, that begin at offset.
