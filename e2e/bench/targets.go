@@ -66,7 +66,6 @@ func targets() []target {
 		{"creates, c=16", "creates", "", pair("naive", 16), ""},
 		{"creates, c=64", "creates", "", pair("naive", 64), ""},
 		{"creates, c=256", "creates", "", pair("naive", 256), ""},
-		{"latency p99, c=64", "p99", "", pair("naive", 64), ""},
 	}
 }
 
