@@ -230,6 +230,8 @@ func numberProblem(text string) string {
 	switch {
 	case strings.Trim(text, "0123456789+-.,'_ \u00a0\u202feE") != "" || !strings.ContainsAny(text, "0123456789"):
 		return ""
+	case strings.TrimSpace(text) != text:
+		return "has a blank before or after it; write its digits alone"
 	case strings.ContainsAny(text, "eE"):
 		return "looks rounded by a spreadsheet; write all its digits"
 	case strings.Contains(text, "."):

@@ -128,7 +128,7 @@ func rows() map[string]readText {
 			[]string{"line 2: id: is required", "line 3: id: must be an integer, not a string"},
 		},
 		"numbers": {
-			"id,name\n1.23457E+18,1.5\n8.0,1e2\n-1e2,a\n7,1.5\n007032,a\n\"7,030\",a\n7 030,a\n+7033,a\n-0,0\n1.2.3,a\n-,a\n",
+			"id,name\n1.23457E+18,1.5\n8.0,1e2\n-1e2,a\n7,1.5\n007032,a\n\"7,030\",a\n7 030,a\n+7033,a\n-0,0\n1.2.3,a\n-,a\n 9 ,a\n",
 			[]string{`{"id":7,"name":"1.5"}`, `{"id":0,"name":"0"}`},
 			[]string{
 				"line 2: id: looks rounded by a spreadsheet; write all its digits",
@@ -140,6 +140,7 @@ func rows() map[string]readText {
 				"line 9: id: has a plus sign; write its digits alone",
 				"line 11: id: has a fraction or a separator; write its digits alone",
 				"line 12: id: must be an integer, not a string",
+				"line 13: id: has a blank before or after it; write its digits alone",
 			},
 		},
 		"empty rows": {"id,name,tag\r\n1,a,\r\n\r\n,,\r\n\"\",,\r\n,,,,\r\n2,b,t\r\n", []string{one, two}, nil},
