@@ -160,7 +160,7 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 		defer func() { _ = file.Close() }() // only read
 		in = file
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			bar = newProgress(i.p, i.cmd, info.Size()+1, progressbar.OptionShowBytes(true)) // not full before all is stored
+			bar = newProgress(i.p, i.cmd, info.Size(), progressbar.OptionShowBytes(true))
 		}
 	}
 	defer func() { _ = bar.Clear() }()
