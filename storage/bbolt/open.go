@@ -77,16 +77,20 @@ func open(ctx context.Context, path string, options storage.Options) (e *Engine,
 		}
 		e.mapped = initialMapping(path)
 	}
+	var checked meta
 	e.db, err = bolt.Open(path, filePerm, &bolt.Options{
 		Timeout: lockTimeout, ReadOnly: options.ReadOnly, NoStatistics: true, InitialMmapSize: int(e.mapped),
-		OpenFile: func(name string, flag int, _ fs.FileMode) (*os.File, error) { return e.openFile(ctx, name, flag) },
+		OpenFile: func(name string, flag int, _ fs.FileMode) (file *os.File, err error) {
+			file, checked, err = e.openFile(ctx, name, flag)
+			return file, err
+		},
 	})
 	if err != nil {
 		return e, err
 	}
 	e.pageSize = int64(e.db.Info().PageSize)
 	err = e.db.View(func(tx *bolt.Tx) error {
-		if newest, _ := newestMeta(e.file); uint64(tx.ID()) != newest.Txid || e.pageSize != int64(newest.PageSize) {
+		if uint64(tx.ID()) != checked.Txid || e.pageSize != int64(checked.PageSize) {
 			return corrupt("is corrupt (bbolt reads another meta page than was checked)")
 		}
 		return nil
@@ -149,23 +153,25 @@ func initialMapping(path string) int64 {
 }
 
 // openFile opens the file for bbolt, which trusts its content, and may write to any file. So it refuses a
-// file that is not a store that this package can read.
-func (e *Engine) openFile(ctx context.Context, name string, flag int) (*os.File, error) {
+// file that is not a store that this package can read. It returns the meta page that it has checked.
+func (e *Engine) openFile(ctx context.Context, name string, flag int) (_ *os.File, checked meta, err error) {
 	file, err := openExisting(name, flag)
 	if err != nil {
-		return nil, err
+		return nil, checked, err
 	}
 	if err = lockFile(file, e.writable); err == nil {
-		err = e.verify(ctx, file)
+		var intact int
+		checked, intact = newestMeta(file)
+		err = e.verify(ctx, file, checked, intact)
 	}
 	if err != nil {
 		if locked := tryLock(file, e.writable); errors.Is(locked, bolterrors.ErrTimeout) {
 			err = locked // on Windows, which does not keep the lock, a process has changed the pages meanwhile
 		}
-		return nil, errors.Join(err, file.Close())
+		return nil, checked, errors.Join(err, file.Close())
 	}
 	e.file = file
-	return file, nil
+	return file, checked, nil
 }
 
 // openExisting opens a regular file, which it never creates.
@@ -198,13 +204,13 @@ func lockFile(file *os.File, exclusive bool) error {
 	return err
 }
 
-// verify refuses a file that is not a complete store: reading beyond the end of a mapped file kills the
-// process, and bbolt may not end on pages that no server has written, and cannot be interrupted.
+// verify refuses a file that is not a complete store, with what [newestMeta] returns of it: reading beyond
+// the end of a mapped file kills the process, and bbolt may not end on pages that no server has written,
+// and cannot be interrupted.
 //
 // To be written to, a file must have two intact meta pages: bbolt silently ignores a corrupt one, and
 // with it perhaps the last commit.
-func (e *Engine) verify(ctx context.Context, file *os.File) error {
-	newest, intact := newestMeta(file)
+func (e *Engine) verify(ctx context.Context, file *os.File, newest meta, intact int) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -220,7 +226,7 @@ func (e *Engine) verify(ctx context.Context, file *os.File) error {
 	case e.writable && intact < 2:
 		return corrupt("has a corrupt meta page, and may lack its last commit")
 	}
-	bucket, err := checkPages(file, ctx.Err, false)
+	bucket, err := checkPages(file, newest, ctx.Err, false)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -176,8 +176,7 @@ type pageCheck struct {
 
 // checkPages checks the lists of buckets and of free pages, and the pages of the plants if all is set or no
 // server has written the file, such as a copy. It returns the content of the bucket meta.
-func checkPages(file *os.File, step func() error, all bool) (bucket map[string]string, err error) {
-	newest, _ := newestMeta(file) // see verify
+func checkPages(file *os.File, newest meta, step func() error, all bool) (bucket map[string]string, err error) {
 	c := &pageCheck{file: file, meta: newest, step: step}
 	bucket, plants, err := c.buckets()
 	if err != nil {

@@ -163,10 +163,11 @@ func (e *Engine) Check(ctx context.Context) (storage.Report, error) {
 // record does not. The pages are bounded by the file (see pageCheck); the records and bbolt's check,
 // which trust them, by the pages.
 func (e *Engine) check(ctx context.Context, tx *bolt.Tx, report *storage.Report) error {
-	if _, intact := newestMeta(e.file); intact < 2 {
+	newest, intact := newestMeta(e.file)
+	if intact < 2 {
 		report.Add("a meta page is corrupt: the last commit may be missing")
 	}
-	if _, err := checkPages(e.file, ctx.Err, true); err != nil {
+	if _, err := checkPages(e.file, newest, ctx.Err, true); err != nil {
 		report.Add("%v", err)
 		return ctx.Err()
 	}
