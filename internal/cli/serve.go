@@ -75,13 +75,14 @@ func removeAtSignal(dir string, delay time.Duration) (stop func()) {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		select {
-		case <-signals:
-		case <-time.After(delay):
+		first := time.Now()
+		last := <-signals
+		if time.Since(first) < delay { // that one has only ended the delay
+			last = <-signals
 		}
-		if last, ok := (<-signals).(syscall.Signal); ok { // else the channel is closed
+		if number, ok := last.(syscall.Signal); ok { // else the channel is closed
 			_ = os.RemoveAll(dir) // best effort
-			os.Exit(128 + int(last))
+			os.Exit(128 + int(number))
 		}
 	}()
 	return func() { signal.Stop(signals); close(signals) }
