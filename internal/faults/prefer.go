@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,13 @@ func ParsePrefer(values []string) (f Fault) {
 	}
 	return f
 }
+
+// preferences matches what [Demands] reports.
+var preferences = regexp.MustCompile(`(?i)(^|,)\s*(code|delay)\s*=`)
+
+// Demands reports whether a value of Prefer has a preference of this package, also one that [ParsePrefer]
+// ignores for its value.
+func Demands(value string) bool { return preferences.MatchString(value) }
 
 func knownCode(text string) models.Code {
 	for _, c := range models.Codes() {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,9 +118,6 @@ func (r *Request) names(property string) bool {
 // maxNotes bounds the unknown properties in [Request.Notes].
 const maxNotes = 5
 
-// faultPreference matches values of Prefer that are for package faults.
-var faultPreference = regexp.MustCompile(`(?i)(^|,)\s*(code|delay)\s*=`)
-
 // notesOf returns what may be wrong with a request that is not refused for it, and whether its outcome is on demand.
 func notesOf(o *middleware.Outcome, body []byte) (notes []string) {
 	if o.Name == middleware.Fault || o.Delayed > 0 {
@@ -140,7 +136,7 @@ func notesOf(o *middleware.Outcome, body []byte) (notes []string) {
 	case o.Error != nil:
 	case faults.ParsePrefer([]string{o.Prefer}) != (faults.Fault{}):
 		notes = append(notes, "Prefer is ignored: faults are off")
-	case faultPreference.MatchString(o.Prefer):
+	case faults.Demands(o.Prefer):
 		notes = append(notes, "Prefer is ignored: it must be like code=503 or delay=2s, at most "+faults.MaxDelay.String())
 	}
 	return notes
